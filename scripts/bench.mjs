@@ -1,5 +1,5 @@
-// The benchmarks: node scripts/bench.mjs run|compare|scale|updates|admin|restart|micro [options]. See
-// bench/README.md.
+// The benchmarks: node scripts/bench.mjs run|compare|scale|updates|discovery|admin|restart|micro
+// [options]. See bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../bench/support/paths.mjs';
@@ -16,6 +16,9 @@ const KINDS = {
   },
   async updates(args) {
     return (await import('../bench/updates/main.mjs')).updates(args);
+  },
+  async discovery(args) {
+    return (await import('../bench/discovery/main.mjs')).discovery(args);
   },
   async admin(args) {
     return (await import('../bench/admin/main.mjs')).admin(args);

@@ -246,6 +246,8 @@ export interface NativeProxy {
   addScopedRdsStats(httpPrefix: string, name: string): string;
   /** From here on there are statistics that begin so: "extension_config_discovery.<kind>.<name>.". */
   addExtensionStats(kind: string, name: string): string;
+  /** From here on there are statistics that begin so: "cluster.<cluster>.leds.". */
+  addLedsStats(cluster: string): string;
   /** From here on there are statistics that begin so: "cluster_manager.odcds.". */
   addOdcdsStats(): string;
   /** Once: `tell` hears what requests wait for, until it is said that it is met. */

@@ -192,6 +192,10 @@ Napi::Value ProxyClusters::addExtensionStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addExtensionStats(kind, name));
 }
 
+Napi::Value ProxyClusters::addLedsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addLedsStats(info[0].ToString().Utf8Value()));
+}
+
 Napi::Value ProxyClusters::addOdcdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addOdcdsStats());
 }

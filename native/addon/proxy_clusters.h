@@ -48,6 +48,7 @@ class ProxyClusters {
   Napi::Value addSdsStats(const Napi::CallbackInfo& info);
   Napi::Value addVhdsStats(const Napi::CallbackInfo& info);
   Napi::Value addScopedRdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addLedsStats(const Napi::CallbackInfo& info);
   Napi::Value addExtensionStats(const Napi::CallbackInfo& info);
   Napi::Value addOdcdsStats(const Napi::CallbackInfo& info);
 

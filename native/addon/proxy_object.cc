@@ -71,6 +71,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::addSdsStats>("addSdsStats"),
                          method<&ProxyClusters::addVhdsStats>("addVhdsStats"),
                          method<&ProxyClusters::addScopedRdsStats>("addScopedRdsStats"),
+                         method<&ProxyClusters::addLedsStats>("addLedsStats"),
                          method<&ProxyClusters::addExtensionStats>("addExtensionStats"),
                          method<&ProxyClusters::addOdcdsStats>("addOdcdsStats"),
                          method<&ProxyClusters::onDemands>("onDemands"),

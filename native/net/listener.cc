@@ -65,6 +65,21 @@ void Listener::setChains(std::shared_ptr<const FilterChains> chains, const MakeF
   match_ = std::move(chains);
 }
 
+void Listener::changeChain(uint64_t id, std::unique_ptr<ConnectionFactory> factory) {
+  const auto found = std::find_if(chains_.begin(), chains_.end(),
+                                  [id](const auto& chain) { return chain->id == id; });
+  if (found == chains_.end()) return;
+  std::unique_ptr<Chain> before =
+      std::exchange(*found, std::make_unique<Chain>(id, std::move(factory)));
+  leaving_.push_back(std::move(before));
+  // Of what was changed earlier, too: it would stay as long as the chain does.
+  std::erase_if(leaving_, [&](std::unique_ptr<Chain>& chain) {
+    if (chain->id != id || !chain->connections.empty()) return false;
+    loop_.bury(std::move(chain));
+    return true;
+  });
+}
+
 void Listener::endChains(std::span<const uint64_t> ids) {
   std::erase_if(leaving_, [&](std::unique_ptr<Chain>& chain) {
     if (std::find(ids.begin(), ids.end(), chain->id) == ids.end()) return false;
@@ -282,6 +297,14 @@ void Listener::letFiltersLook(AcceptedSocket socket) {
     socket.findings->direct_remote = socket.remote;
     socket.findings->direct_local = socket.local;
     socket.findings->accepted_at_us = Loop::readClockMicros();
+  }
+  for (const ListenerFilterEntry& entry : config_->filters) {
+    if (entry.config->isThere(worker_)) continue;
+    log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
+               "closing connection: a listener filter of it has not come");
+    stats_.add(Counter::ExtensionConfigMissing);
+    if (log_) log_->onUnfinished(socket);
+    return;
   }
   countOpen();
   stats_.up(Gauge::DownstreamPreCxActive);

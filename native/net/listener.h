@@ -92,6 +92,9 @@ class Listener final : public EventHandler,
   // What takes connections from here on. Chains that there were before go on with their
   // connections; those that are not among `chains` take no new ones, until they are ended.
   void setChains(std::shared_ptr<const FilterChains> chains, const MakeFactory& make);
+  // The chain of that number makes its connections so from here on; those that there are go on as
+  // they are, and end with it.
+  void changeChain(uint64_t id, std::unique_ptr<ConnectionFactory> factory);
   // Ends the connections of chains that take no new ones. Others are left alone.
   void endChains(std::span<const uint64_t> ids);
   // Accepts from here on. What the kernel refuses to watch is looked at every now and then, and

@@ -48,6 +48,8 @@ class ListenerFilterConfig {
   virtual ~ListenerFilterConfig() = default;
   // `worker`: whose statistics it counts in.
   virtual std::unique_ptr<ListenerFilter> make(unsigned worker) const = 0;
+  // False: it has not come yet, and nobody passes. That worker's thread.
+  virtual bool isThere(unsigned) const { return true; }
 };
 
 // Which connections something is for, by what is known of them so far.

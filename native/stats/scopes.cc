@@ -101,6 +101,8 @@ Scope clusterScope(std::string_view name) {
   return namedScope("cluster.", "envoy.cluster_name", tokenOf(name));
 }
 
+Scope ledsScope(std::string_view cluster) { return innerScope(clusterScope(cluster), "leds."); }
+
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to) {
   return innerScope(clusterScope(cluster),
                     "zone." + std::string(from) + "." + std::string(to) + ".");

@@ -27,6 +27,8 @@ Scope faultClusterScope(const Scope& http, std::string_view cluster);
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
 // "http.<prefix>.rds.vhds.<route configuration>."
 Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration);
+// "cluster.<name>.leds."
+Scope ledsScope(std::string_view cluster);
 Scope scopedRdsScope(std::string_view http_prefix, std::string_view name);
 // `kind`: "http_filter".
 Scope extensionDiscoveryScope(std::string_view kind, std::string_view name);

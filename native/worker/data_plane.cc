@@ -75,6 +75,7 @@ DataPlane::DataPlane(const Options& options)
                 late_counts_,
                 publishers_,
                 discovered_,
+                discovered_listener_filters_,
                 demands_,
                 jwt_keys_,
                 gates_,
@@ -253,6 +254,12 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   if (update.overload) publishOverload(*update.overload);
   if (update.shrink_heap) ::malloc_trim(0);
   applyListeners(update, &errors);
+  for (const plan::FilterChain& chain : update.changed_filter_chains) {
+    note("filter", chain.name, listeners_.changeFilterChain(chain));
+  }
+  for (const plan::DiscoveredListenerFilter& filter : update.discovered_listener_filters) {
+    applyDiscovered(filter, &errors);
+  }
   for (const plan::DiscoveredFilter& filter : update.discovered_filters) {
     applyDiscovered(filter, &errors);
   }
@@ -407,6 +414,21 @@ void DataPlane::applyDiscovered(const plan::DiscoveredFilter& plan,
   const std::shared_ptr<filters::DiscoveredConfig> place = discovered_.find(plan.id);
   if (!place) return;
   auto made = place->make(plan);
+  if (!made) {
+    errors->push_back({"filter", std::to_string(plan.id), made.error().message});
+    return;
+  }
+  for (const auto& worker : workers_) {
+    worker->post(
+        [index = worker->index(), place, filter = made.value()] { place->set(index, filter); });
+  }
+}
+
+void DataPlane::applyDiscovered(const plan::DiscoveredListenerFilter& plan,
+                                std::vector<ApplyError>* errors) {
+  const auto place = discovered_listener_filters_.find(plan.id);
+  if (!place) return;
+  auto made = filters::buildDiscovered(plan, builder_.filterParts());
   if (!made) {
     errors->push_back({"filter", std::to_string(plan.id), made.error().message});
     return;

@@ -164,6 +164,8 @@ class DataPlane {
   const std::string& addScopedRdsStats(std::string_view http_prefix, std::string_view name);
   // Of extensions: "extension_config_discovery.<kind>.<name>."
   const std::string& addExtensionStats(std::string_view kind, std::string_view name);
+  // Of endpoints that come one by one: "cluster.<cluster>.leds."
+  const std::string& addLedsStats(std::string_view cluster);
   // Of clusters that requests ask for: "cluster_manager.odcds."
   const std::string& addOdcdsStats();
   // Of runtime layers that come by RTDS: "runtime.".
@@ -209,6 +211,7 @@ class DataPlane {
   void declareOverload(const plan::OverloadManager& manager);
   void publishOverload(const plan::OverloadState& state);
   void applyDiscovered(const plan::DiscoveredFilter& plan, std::vector<ApplyError>* errors);
+  void applyDiscovered(const plan::DiscoveredListenerFilter& plan, std::vector<ApplyError>* errors);
   void tellMet(const std::vector<plan::Demand>& demands);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
   void applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors);
@@ -250,6 +253,7 @@ class DataPlane {
   filters::Taps taps_{options_.tap_sink};
   filters::JwtKeyStores jwt_keys_{options_.asks};
   filters::DiscoveredFilters discovered_;
+  filters::DiscoveredListenerFilters discovered_listener_filters_;
   filters::Demands demands_{options_.on_demand};
   // What filters that routes name are built with.
   const std::function<filters::ConfigScope(const std::string& stat_prefix)> chain_scope_;

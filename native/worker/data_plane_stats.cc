@@ -68,6 +68,11 @@ const std::string& DataPlane::addExtensionStats(std::string_view kind, std::stri
   return other_stats_.back()->scope().prefix;
 }
 
+const std::string& DataPlane::addLedsStats(std::string_view cluster) {
+  other_stats_.push_back(registry_.create<stats::Leds>(stats::ledsScope(cluster)));
+  return other_stats_.back()->scope().prefix;
+}
+
 const std::string& DataPlane::addOdcdsStats() {
   other_stats_.push_back(registry_.create<stats::Odcds>(plainScope("cluster_manager.odcds.")));
   return other_stats_.back()->scope().prefix;

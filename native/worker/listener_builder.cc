@@ -1,10 +1,10 @@
 #include "worker/listener_builder.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
 #include "filters/http/http_filters.h"
-#include "filters/listener/listener_filters.h"
 #include "filters/network/network_rbac.h"
 #include "http/joined_headers.h"
 
@@ -19,7 +19,7 @@ Result<std::shared_ptr<ListenerPlan>> ListenerBuilder::build(const plan::Listene
   config.max_connections =
       RuntimeNumber(plan.max_connections, plan.max_connections_slot, &parts_.slots);
   config.all_connections = parts_.all_connections;
-  auto filters = filters::buildListenerFilters(plan.listener_filters, parts_.registry);
+  auto filters = filters::buildListenerFilters(plan.listener_filters, filterParts());
   if (!filters) return filters.error();
   config.filters = std::move(filters.value());
   config.stats = parts_.registry.create<stats::Listener>(stats::listenerScope(plan.stat_name));
@@ -53,34 +53,58 @@ Result<std::shared_ptr<const FilterChainsPlan>> ListenerBuilder::buildChains(
       if (chain.id != 0 && one->id == chain.id) known = one;
     }
     if (!known) {
-      auto drain = std::make_shared<net::DrainDecision>();
       auto transport = makeTransport(listener, chain);
       if (!transport) return transport.error();
-      Result<FilterPlan> filter = buildFilter(listener, chain, std::move(transport.value()), drain);
-      if (!filter) return filter.error();
-      auto gates = parts_.gates.build(chain.gates, parts_.registry, parts_.slots);
-      if (!gates) return gates.error();
-      known = std::make_shared<const FilterChainPlan>(FilterChainPlan{
-          chain.id, std::move(filter.value()), std::move(gates.value()), std::move(drain)});
+      auto built = buildChain(listener, chain, std::move(transport.value()),
+                              std::make_shared<net::DrainDecision>());
+      if (!built) return built.error();
+      known = std::move(built.value());
     }
     result->plans.push_back(std::move(known));
   }
   return std::shared_ptr<const FilterChainsPlan>(std::move(result));
 }
 
+Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::changeChain(
+    const plan::Listener& listener, const plan::FilterChain& chain,
+    const FilterChainPlan& before) const {
+  return buildChain(listener, chain, before.transport, before.drain);
+}
+
+Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
+    const plan::Listener& listener, const plan::FilterChain& chain, net::SharedTransport transport,
+    std::shared_ptr<net::DrainDecision> drain) const {
+  const bool lacks_filter =
+      std::any_of(chain.guards.begin(), chain.guards.end(),
+                  [](const plan::ConnectionGuard& guard) { return guard.lacks_filter; });
+  net::SharedTransport guarded = transport;
+  if (!chain.guards.empty() && !lacks_filter) {
+    auto made = filters::NetworkRbac::guard(chain.guards, std::move(guarded), parts_.registry);
+    if (!made) return made.error();
+    guarded = std::move(made.value());
+  }
+  Result<FilterPlan> filter = buildFilter(listener, chain, std::move(guarded), drain);
+  if (!filter) return filter.error();
+  if (lacks_filter) {
+    MissingPlan missing{
+        parts_.registry.create<stats::Listener>(stats::listenerScope(listener.stat_name)), nullptr};
+    using Http = std::shared_ptr<const proxy::HttpConfig>;
+    if (const Http* http = std::get_if<Http>(&filter.value())) missing.later = *http;
+    filter = FilterPlan(std::move(missing));
+  }
+  auto gates = parts_.gates.build(chain.gates, parts_.registry, parts_.slots);
+  if (!gates) return gates.error();
+  return std::make_shared<const FilterChainPlan>(
+      FilterChainPlan{chain.id, std::move(filter.value()), std::move(gates.value()),
+                      std::move(drain), std::move(transport)});
+}
+
 // Null: bytes in the clear.
 Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener& listener,
                                                             const plan::FilterChain& chain) const {
-  net::SharedTransport transport = parts_.transport;
-  if (chain.tls) {
-    const stats::Scope scope = stats::listenerScope(listener.stat_name);
-    auto made =
-        parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
-    if (!made) return made.error();
-    transport = std::move(made.value());
-  }
-  if (chain.guards.empty()) return transport;
-  return filters::NetworkRbac::guard(chain.guards, std::move(transport), parts_.registry);
+  if (!chain.tls) return parts_.transport;
+  const stats::Scope scope = stats::listenerScope(listener.stat_name);
+  return parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
 }
 
 Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,

@@ -16,6 +16,7 @@
 #include "filters/http/late_counts.h"
 #include "filters/http/published.h"
 #include "filters/http/tap.h"
+#include "filters/listener/listener_filters.h"
 #include "filters/network/gates.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -44,6 +45,7 @@ struct ListenerParts {
   filters::LateCountsOfAll& late_counts;
   filters::Publishers& publishers;
   filters::DiscoveredFilters& discovered;
+  filters::DiscoveredListenerFilters& discovered_listener_filters;
   filters::Demands& demands;
   filters::JwtKeyStores& jwt_keys;
   filters::Gates& gates;
@@ -68,11 +70,21 @@ class ListenerBuilder {
   Result<std::shared_ptr<const FilterChainsPlan>> buildChains(
       const plan::Listener& listener, const std::vector<plan::FilterChain>& chains,
       const plan::ChainTree* tree, const FilterChainsPlan* before) const;
+  // In the place of `before`, with other filters. Connections of both drain together.
+  Result<std::shared_ptr<const FilterChainPlan>> changeChain(const plan::Listener& listener,
+                                                             const plan::FilterChain& chain,
+                                                             const FilterChainPlan& before) const;
   Result<AccessLogs> buildLogs(const std::vector<plan::AccessLog>& plans) const;
+  filters::ListenerFilterParts filterParts() const {
+    return {parts_.registry, parts_.workers, parts_.discovered_listener_filters};
+  }
 
  private:
   using SharedDrain = std::shared_ptr<const net::DrainDecision>;
 
+  Result<std::shared_ptr<const FilterChainPlan>> buildChain(
+      const plan::Listener& listener, const plan::FilterChain& chain,
+      net::SharedTransport transport, std::shared_ptr<net::DrainDecision> drain) const;
   Result<net::SharedTransport> makeTransport(const plan::Listener& listener,
                                              const plan::FilterChain& chain) const;
   Result<FilterPlan> buildFilter(const plan::Listener& listener, const plan::FilterChain& chain,

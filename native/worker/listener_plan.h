@@ -23,10 +23,16 @@ struct DirectResponsePlan {
 };
 // A chain without any filter: its connections close at once.
 struct EmptyPlan {};
+// A filter of the chain has not come: its connections close at once, which is counted.
+struct MissingPlan {
+  std::shared_ptr<stats::Block<stats::Listener>> stats;
+  // What takes connections once it has come, so that what stands there already is not lost.
+  std::shared_ptr<const proxy::HttpConfig> later;
+};
 
-using FilterPlan =
-    std::variant<EmptyPlan, EchoPlan, DirectResponsePlan, std::shared_ptr<const proxy::HttpConfig>,
-                 std::shared_ptr<const tcp::TcpProxyConfig>>;
+using FilterPlan = std::variant<EmptyPlan, MissingPlan, EchoPlan, DirectResponsePlan,
+                                std::shared_ptr<const proxy::HttpConfig>,
+                                std::shared_ptr<const tcp::TcpProxyConfig>>;
 
 struct FilterChainPlan {
   // Of the plan.
@@ -36,6 +42,8 @@ struct FilterChainPlan {
   std::shared_ptr<const net::ConnectionGates> gates;
   // Written by the control thread: see worker/drain.h.
   std::shared_ptr<net::DrainDecision> drain;
+  // Beneath all of its filters; null: bytes in the clear.
+  net::SharedTransport transport;
 };
 
 // All filter chains of a listener.

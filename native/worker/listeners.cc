@@ -112,6 +112,27 @@ Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
   return {};
 }
 
+Result<void> Listeners::changeFilterChain(const plan::FilterChain& plan) {
+  const auto isMeant = [&plan](const auto& chain) { return chain->id == plan.id; };
+  for (Active& active : active_) {
+    const auto& plans = active.chains->plans;
+    const auto found = std::find_if(plans.begin(), plans.end(), isMeant);
+    if (found == plans.end()) continue;
+    auto built = builder_.changeChain(active.plan->config.plan, plan, **found);
+    if (!built) return built.error();
+    auto chains = std::make_shared<FilterChainsPlan>(*active.chains);
+    chains->plans[static_cast<size_t>(found - plans.begin())] = built.value();
+    retired_.add(*found);
+    retireSettings(**found);
+    retired_.add(std::exchange(active.chains, std::move(chains)));
+    post([listener = active.plan, chain = built.value()](Worker& worker) {
+      worker.changeFilterChain(listener.get(), chain);
+    });
+    return {};
+  }
+  return {};
+}
+
 bool Listeners::remove(const std::string& name, const net::DrainRamp& ramp) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end() || found->second->plan->id == 0) return false;
@@ -168,12 +189,16 @@ void Listeners::end(const std::vector<uint64_t>& listeners,
 
 void Listeners::retire(const std::shared_ptr<const FilterChainPlan>& chain) {
   drain_.leave(*chain->drain);
-  // Workers hold the settings apart from the chain.
-  const auto retireSettings = [this](const auto& filter) {
+  retireSettings(*chain);
+  retired_.add(chain);
+}
+
+// Workers hold them apart from the chain.
+void Listeners::retireSettings(const FilterChainPlan& chain) {
+  const auto retire = [this](const auto& filter) {
     if constexpr (requires { filter.use_count(); }) retired_.add(filter);
   };
-  std::visit(retireSettings, chain->filter);
-  retired_.add(chain);
+  std::visit(retire, chain.filter);
 }
 
 void Listeners::refreshGauges() {

@@ -44,6 +44,8 @@ class Listeners {
   Result<void> put(const plan::Listener& plan, const net::DrainRamp& ramp);
   // Chains that are no longer there ask their clients to leave at once.
   Result<void> putFilterChains(const plan::FilterChains& plan);
+  // Nothing, where there is no chain of its number.
+  Result<void> changeFilterChain(const plan::FilterChain& plan);
   // False: there is none of that name.
   bool remove(const std::string& name, const net::DrainRamp& ramp);
   // They have drained long enough.
@@ -91,6 +93,7 @@ class Listeners {
   void startDrain(Active active, const net::DrainRamp& ramp);
   void join(const ListenerPlan& plan, const FilterChainsPlan& chains);
   void retire(const std::shared_ptr<const FilterChainPlan>& chain);
+  void retireSettings(const FilterChainPlan& chain);
   // `task` runs on each worker.
   template <typename Task>
   void post(const Task& task) const {

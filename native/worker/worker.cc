@@ -10,6 +10,7 @@
 #include "filters/network/direct_response.h"
 #include "filters/network/echo.h"
 #include "filters/network/gated_factory.h"
+#include "filters/network/missing_filter.h"
 #include "profile/stack_of_thread.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
@@ -159,6 +160,9 @@ void Worker::apply(const RouteChange& change) { context_.routes.set(change.slot,
 // ---- listeners ----
 
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {
+  if (const auto* missing = std::get_if<MissingPlan>(&chain.filter)) {
+    return std::make_unique<filters::MissingFilter>(loop_, *missing->stats->shard(index_ + 1));
+  }
   std::unique_ptr<net::ConnectionFactory> factory = makeFactory(chain.filter);
   if (!chain.gates || !factory) return factory;
   return std::make_unique<filters::GatedFactory>(loop_, chain.gates, index_, std::move(factory));
@@ -204,6 +208,12 @@ void Worker::setFilterChains(net::Listener& listener, const SharedChains& chains
 
 void Worker::setFilterChains(const ListenerPlan* plan, const SharedChains& chains) {
   if (net::Listener* listener = findListener(plan)) setFilterChains(*listener, chains);
+}
+
+void Worker::changeFilterChain(const ListenerPlan* plan,
+                               const std::shared_ptr<const FilterChainPlan>& chain) {
+  net::Listener* const listener = findListener(plan);
+  if (listener) listener->changeChain(chain->id, makeFactory(*chain));
 }
 
 void Worker::endFilterChains(const std::vector<uint64_t>& ids) {

@@ -83,6 +83,9 @@ class Worker final : private net::ListenerDirectory,
   void endListener(const ListenerPlan* plan);
   // Chains that are no longer there drain.
   void setFilterChains(const ListenerPlan* plan, const SharedChains& chains);
+  // Its connections that come later are made of this.
+  void changeFilterChain(const ListenerPlan* plan,
+                         const std::shared_ptr<const FilterChainPlan>& chain);
   void endFilterChains(const std::vector<uint64_t>& ids);
   void stopListener(const ListenerPlan* plan);
   void pauseListener(const ListenerPlan* plan);

@@ -46,7 +46,7 @@ export interface AdminHost {
         | 'secrets'
         | 'scopes'
         | 'extensions'
-        | 'hasExtensions'
+        | 'kindsOfExtensions'
       >
     | undefined;
   /** Statistics are merged when they are asked for, not on a timer. */

@@ -2,6 +2,7 @@
 // of other processes, threads of the data plane. What is thrown there is a bug of ours, and never worth
 // the traffic: it is told to whoever listens, and the process goes on. Nothing outside calls what is not
 // `guarded`.
+import type { Maybe } from './after.js';
 
 /** Told where it was noticed, and what was thrown. Does not throw. */
 type Listener = (where: string, thrown: unknown) => void;
@@ -36,7 +37,7 @@ export function guarded<Arguments extends unknown[]>(
   };
 }
 
-/** For work that nobody waits for. */
-export function unawaited(where: string, work: Promise<unknown>): void {
-  work.catch((thrown: unknown) => reportBug(where, thrown));
+/** For work that nobody waits for, be it done already or not. */
+export function unawaited(where: string, work: Maybe<unknown>): void {
+  if (work instanceof Promise) work.catch((thrown: unknown) => reportBug(where, thrown));
 }

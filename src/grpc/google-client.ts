@@ -1,4 +1,5 @@
 // A google_grpc service: the gRPC library finds its hosts, and connects to them, by itself.
+import { readFileSync } from 'node:fs';
 import {
   Client,
   connectivityState,
@@ -88,6 +89,7 @@ export class GoogleClient implements GrpcClient {
 function channelCredentials({
   credentials: plan,
   accessTokens,
+  fileTokens,
 }: GoogleGrpcPlan): ChannelCredentials {
   if (plan.kind === 'insecure') return credentials.createInsecure();
   let channel = credentials.createSsl(plan.roots, plan.key, plan.chain);
@@ -95,6 +97,21 @@ function channelCredentials({
     const call = credentials.createFromMetadataGenerator((_, done) => {
       const metadata = new Metadata();
       metadata.set('authorization', `Bearer ${token}`);
+      done(null, metadata);
+    });
+    channel = credentials.combineChannelCredentials(channel, call);
+  }
+  for (const token of fileTokens) {
+    const call = credentials.createFromMetadataGenerator((_, done) => {
+      const metadata = new Metadata();
+      try {
+        const text = token.path === undefined ? token.text : readFileSync(token.path, 'utf8');
+        // The end of the last line is no part of it.
+        metadata.set(token.header, token.prefix + text.trimEnd());
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
       done(null, metadata);
     });
     channel = credentials.combineChannelCredentials(channel, call);

@@ -24,7 +24,7 @@ import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { compileListener } from './listener/listener.js';
 import { ClusterSources } from './cluster-sources.js';
-import type { DiscoveredPlace } from './discovered.js';
+import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
 import { Place } from './message/place.js';
 import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
@@ -39,9 +39,15 @@ import { refuseOtherFields, supportedFields } from './message/supported-fields.j
 import type { CdsPlan } from './cluster/cds-plan.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
 import type { LdsPlan } from './listener/lds-plan.js';
+import {
+  compileCollection,
+  compileNodeContext,
+  type Collected,
+  type NodeContext,
+} from './collections.js';
 import { compileConfigSource } from './config-source.js';
 import { compileAds, compileServiceStream } from './grpc/api-config-source.js';
-import type { Source, StreamPlan } from './sources.js';
+import type { StreamPlan } from './sources.js';
 import { RouteSlots } from './route-slots.js';
 import type { NamedClusterPlan } from './cluster/cluster-plan.js';
 import { NamePlans } from './cluster/names.js';
@@ -90,7 +96,7 @@ const STATIC = supportedFields<StaticResources>(
 );
 const DYNAMIC = supportedFields<DynamicResources>(
   'envoy.config.bootstrap.v3.Bootstrap.DynamicResources',
-  ['lds_config', 'cds_config', 'ads_config'],
+  ['lds_config', 'cds_config', 'ads_config', 'lds_resources_locator', 'cds_resources_locator'],
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
@@ -127,6 +133,11 @@ export type LaterContext = CompileContext & {
   readonly routes: RouteSlots;
   readonly names: NamePlans;
   readonly hiddenClusters: HiddenClusters;
+  readonly discovered: BootstrapPlaces;
+  /** What is told of the node with each collection. */
+  readonly nodeContext: NodeContext;
+  /** The bootstrap's aggregated stream is incremental. */
+  readonly isAdsDelta: boolean;
 };
 
 export interface CompiledBootstrap {
@@ -201,7 +212,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     place.field('static_resources').field('secrets'),
   );
   const taps: TapDeclaration[] = [];
-  const discovered: DiscoveredPlace[] = [];
+  const discovered = new BootstrapPlaces();
   const logServices = new LogServices();
   const jwks = new JwksSources();
   const sockets: TlsSocketPlan[] = [];
@@ -220,7 +231,13 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
       },
     }),
     secrets,
-    discovered: { add: (one) => discovered.push(one) },
+    discovered,
+    nodeContext: compileNodeContext(
+      bootstrap,
+      nodeOf(bootstrap, options),
+      place.field('node_context_params'),
+    ),
+    isAdsDelta: dynamic.ads_config?.api_type === 'DELTA_GRPC',
     clusterSources: new ClusterSources(),
     logServices,
     // What its message says is this server's own.
@@ -242,9 +259,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const hds = bootstrap.hds_config;
   const hdsStream = hds && compileServiceStream(hds, start.field('hds_config'), context);
   const at = place.field('dynamic_resources');
-  const cds = compileCds(dynamic, at.field('cds_config'), context, bind);
+  const cds = compileCds(dynamic, at, context, bind);
   // As the real server: of listeners that come later only a start looks at the source.
-  const lds = compileLds(dynamic, start.field('dynamic_resources').field('lds_config'), context);
+  const lds = compileLds(dynamic, start.field('dynamic_resources'), context);
   const layers = place.field('layered_runtime').field('layers');
   const rtds = compileRtds(bootstrap, layers, context);
   const listeners = compileListeners(
@@ -281,7 +298,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     hiddenDns: hidden.flatMap((plan) => plan.dns ?? []),
     eds: clusters.flatMap((plan) => plan.eds ?? []),
     ...(cds && { cds }),
-    ...(lds && { lds: { source: lds, staticListeners: listeners } }),
+    ...(lds && { lds: { ...lds, staticListeners: listeners } }),
     context: { ...context, start: undefined },
     taps,
     logServices,
@@ -291,7 +308,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
     tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
-    discovered,
+    discovered: discovered.all,
     compileClusterLater: (message, at) =>
       compileCluster(message, at, { ...context, start: undefined }, bind),
     issues,
@@ -345,6 +362,8 @@ function contextOf(
   LaterContext,
   | 'secrets'
   | 'discovered'
+  | 'nodeContext'
+  | 'isAdsDelta'
   | 'clusterSources'
   | 'hiddenClusters'
   | 'addTap'
@@ -403,29 +422,55 @@ function compileClusterManager(
   return config && { config, place: place.field('upstream_bind_config') };
 }
 
-/** Where listeners come from that are not in the bootstrap. */
-function compileLds(
-  { lds_config: config }: DynamicResources,
-  place: Place,
-  context: CompileContext,
-): Source | undefined {
-  const type = 'envoy.config.listener.v3.Listener';
-  return compileConfigSource(config, type, place, context);
+/** Who asks control planes, options and bootstrap together. */
+function nodeOf(bootstrap: Bootstrap, options: CompileOptions): NonNullable<Bootstrap['node']> {
+  const { serviceNode, serviceCluster, serviceZone } = options;
+  const { node = {} } = bootstrap;
+  return {
+    ...node,
+    ...(serviceNode && { id: serviceNode }),
+    ...(serviceCluster && { cluster: serviceCluster }),
+    ...(serviceZone && { locality: { ...node.locality, zone: serviceZone } }),
+  };
 }
 
-function compileCds(
-  { cds_config: config }: DynamicResources,
+/** Where listeners come from that are not in the bootstrap. `place`: of dynamic_resources. */
+function compileLds(
+  { lds_config: message, lds_resources_locator: locator = '' }: DynamicResources,
   place: Place,
-  context: CompileContext,
+  context: LaterContext,
+): Collected | undefined {
+  const type = 'envoy.config.listener.v3.Listener';
+  const at = place.field('lds_config');
+  if (locator !== '') {
+    const where = place.field('lds_resources_locator');
+    return compileCollection(locator, type, where, { message, place: at }, context);
+  }
+  const source = compileConfigSource(message, type, at, context);
+  return source && { source };
+}
+
+/** As compileLds. */
+function compileCds(
+  { cds_config: message, cds_resources_locator: locator = '' }: DynamicResources,
+  place: Place,
+  context: LaterContext,
   bind: DefaultBind | undefined,
 ): CdsPlan | undefined {
   const type = 'envoy.config.cluster.v3.Cluster';
-  const source = compileConfigSource(config, type, place, context);
+  const at = place.field('cds_config');
+  const where = place.field('cds_resources_locator');
+  const source = locator === '' ? compileConfigSource(message, type, at, context) : undefined;
+  const collected =
+    locator === ''
+      ? source && { source }
+      : compileCollection(locator, type, where, { message, place: at }, context);
   return (
-    source && {
-      source,
+    collected && {
+      ...collected,
       staticClusters: [...context.clusterNames],
-      compile: (message, at) => compileCluster(message, at, { ...context, start: undefined }, bind),
+      compile: (one, itsPlace) =>
+        compileCluster(one, itsPlace, { ...context, start: undefined }, bind),
     }
   );
 }

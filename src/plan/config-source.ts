@@ -24,6 +24,7 @@ const SOURCE = supportedFields<ConfigSource>('envoy.config.core.v3.ConfigSource'
 const PATH = supportedFields<PathConfigSource>('envoy.config.core.v3.PathConfigSource', [
   'path',
   'watched_directory',
+  'poll_interval',
 ]);
 const WATCHED = supportedFields<WatchedDirectory>('envoy.config.core.v3.WatchedDirectory', [
   'path',
@@ -91,7 +92,11 @@ export function compileConfigSource(
 
 function compilePath(source: PathConfigSource, place: Place): FileSource | undefined {
   refuseOtherFields(place, source, PATH);
-  const { path = '', watched_directory: watched } = source;
+  const { path = '', watched_directory: watched, poll_interval: poll } = source;
+  if (watched && poll !== undefined) {
+    place.error('PathConfigSource poll_interval and watched_directory cannot both be set');
+    return undefined;
+  }
   if (watched) refuseOtherFields(place.field('watched_directory'), watched, WATCHED);
   if (!checkBacking(path, place.field('path'))) return undefined;
   const directory = watched?.path ?? '';
@@ -102,12 +107,13 @@ function compilePath(source: PathConfigSource, place: Place): FileSource | undef
     kind: 'file',
     path,
     ...(watched && { watchedDirectory: directory }),
+    ...(poll !== undefined && { pollMs: wholeMs(poll, 0) }),
     watchesWrites: watched?.watch_modify ?? false,
   };
 }
 
 /** As the real server: what is not there at the start is a mistake, not something to wait for. */
-function checkBacking(path: string, place: Place): boolean {
+export function checkBacking(path: string, place: Place): boolean {
   if (existsSync(path)) return true;
   place.error(`paths must refer to an existing path in the system: '${path}' does not exist`, {
     expected: 'a file that is there before the server starts',

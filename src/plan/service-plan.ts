@@ -31,8 +31,18 @@ export interface GoogleGrpcPlan {
   readonly credentials: GoogleCredentials;
   /** Sent as "authorization: Bearer …". */
   readonly accessTokens: readonly string[];
+  /** Each sent as a header, which is read anew for each call. */
+  readonly fileTokens: readonly FileToken[];
   readonly channelOptions: Readonly<Record<string, string | number>>;
   readonly metadata: GrpcMetadata;
+}
+
+/** A header whose value is in a file, or is `text`. */
+export interface FileToken {
+  readonly header: string;
+  readonly prefix: string;
+  readonly path?: string;
+  readonly text: string;
 }
 
 export type GrpcServicePlan = EnvoyGrpcPlan | GoogleGrpcPlan;

@@ -9,6 +9,10 @@ export interface FileSource {
   readonly watchedDirectory?: string;
   /** It is also read again when it is written to. */
   readonly watchesWrites: boolean;
+  /** It is read every so often instead, whether it is another or not. */
+  readonly pollMs?: number;
+  /** It is an xds.core.v3.Resource with a collection. */
+  readonly isCollection?: boolean;
 }
 
 interface ServerSource {
@@ -42,6 +46,8 @@ export interface StreamPlan {
   /** Incremental: only what changed is told. */
   readonly isDelta: boolean;
   readonly service: GrpcServicePlan;
+  /** An update that leaves fewer clusters of CDS is refused; absent: none. */
+  readonly minClusters?: number;
   /** The node is in the first request of a stream alone. */
   readonly sendsNodeOnce: boolean;
   /** How many requests may be sent; absent: as many as there are. */

@@ -29,6 +29,13 @@ export const EDS = api(
   'Endpoints',
   'endpoints',
 );
+/** Incremental alone. */
+export const LEDS = api(
+  'envoy.config.endpoint.v3.LbEndpoint',
+  'envoy.service.endpoint.v3.LocalityEndpointDiscoveryService',
+  'LocalityEndpoints',
+  'endpoints',
+);
 export const LDS = api(
   'envoy.config.listener.v3.Listener',
   'envoy.service.listener.v3.ListenerDiscoveryService',

@@ -17,6 +17,9 @@ export interface DynamicCluster {
   readonly updatedMs: number;
 }
 
+/** So many take a few milliseconds. */
+const AT_ONCE = 100;
+
 interface NewCluster {
   readonly plan: ClusterPlan;
   readonly message: Cluster;
@@ -44,6 +47,7 @@ export class ClusterSubscription {
   /** Clusters that have come, and are not given hosts yet. */
   readonly #toFollow = new Map<string, ClusterPlan>();
   #isFollowing = false;
+  #isStopped = false;
 
   constructor(plan: CdsPlan, native: NativeProxy, host: Subscribing, sources: HostSources) {
     this.#plan = plan;
@@ -56,7 +60,8 @@ export class ClusterSubscription {
         source: plan.source,
         statPrefix: this.#statPrefix,
         api: CDS,
-        names: [],
+        names: plan.collection === undefined ? [] : [plan.collection],
+        isCollection: plan.collection !== undefined,
         target: 'CDS',
         judge: (resources, version) => this.#judge(resources, version),
       },
@@ -78,11 +83,12 @@ export class ClusterSubscription {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#toFollow.clear();
     this.#subscription.stop();
   }
 
-  #judge(resources: readonly Resource[], version: string): string | Commit {
+  async #judge(resources: readonly Resource[], version: string): Promise<string | Commit> {
     const wanted = new Map<string, Resource>();
     for (const resource of resources) {
       const { name = '' } = resource.message as Cluster;
@@ -94,15 +100,22 @@ export class ClusterSubscription {
       }
       wanted.set(name, resource);
     }
+    if (wanted.size < this.#host.planes.minClusters(this.#plan.source)) {
+      return 'CDS update attempts to reduce clusters below configured minimum.';
+    }
     // A static cluster stays as it is, whatever comes of its name.
     for (const name of this.#plan.staticClusters) wanted.delete(name);
-    const changed = [...wanted.values()].filter(({ message }) => !this.#has(message as Cluster));
-    const plans = changed.flatMap(({ message, place, version: own }) => {
-      const plan = this.#plan.compile(message as Cluster, place);
-      return plan ? { plan, message: message as Cluster, version: own || version } : [];
-    });
+    const changed: NewCluster[] = [];
+    const slices = new Slices();
+    for (const { message, place, version: own } of wanted.values()) {
+      const cluster = message as Cluster;
+      const plan = this.#has(cluster) ? undefined : this.#plan.compile(cluster, place);
+      if (plan) changed.push({ plan, message: cluster, version: own || version });
+      const pause = slices.pause();
+      if (pause) await pause;
+    }
     const gone = [...this.#current.keys()].filter((name) => !wanted.has(name));
-    return () => this.#apply(plans, gone, version);
+    return () => this.#apply(changed, gone, version);
   }
 
   #has(message: Cluster): boolean {
@@ -112,15 +125,43 @@ export class ClusterSubscription {
     return known !== undefined && JSON.stringify(known.message) === JSON.stringify(message);
   }
 
-  #apply(
+  /** Those that are gone at once, others in slices: none of them needs another. */
+  async #apply(
     changed: readonly NewCluster[],
     gone: readonly string[],
     version: string,
-  ): string | undefined {
+  ): Promise<string | undefined> {
+    if (this.#isStopped) return undefined;
     this.#host.log(
       'info',
       `cds: add ${changed.length} cluster(s), remove ${gone.length} cluster(s)`,
     );
+    const updatedMs = Date.now();
+    const errors: string[] = [];
+    const slices = new Slices();
+    for (let first = 0; first === 0 || first < changed.length; first += AT_ONCE) {
+      const some = changed.slice(first, first + AT_ONCE);
+      errors.push(...this.#put(some, first === 0 ? gone : [], updatedMs));
+      const pause = slices.pause();
+      if (pause) await pause;
+      if (this.#isStopped) return undefined;
+    }
+    unawaited('the hosts of clusters', this.#followAll());
+    if (errors.length > 0) return errors.join('\n');
+    this.#version = version;
+    if (changed.length > 0 || gone.length > 0) {
+      this.#host.stats.count(`${this.#statPrefix}config_reload`);
+      this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
+    }
+    return undefined;
+  }
+
+  /** What the data plane refuses of them. */
+  #put(
+    changed: readonly NewCluster[],
+    gone: readonly string[],
+    updatedMs: number,
+  ): readonly string[] {
     const errors = this.#native.apply(
       encodeUpdate({
         clusters: changed.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
@@ -133,8 +174,7 @@ export class ClusterSubscription {
         ),
       }),
     );
-    if (errors.length > 0) return errors.map((error) => error.message).join('\n');
-    const updatedMs = Date.now();
+    if (errors.length > 0) return errors.map((error) => error.message);
     for (const name of gone) {
       this.#sources.forget(name);
       this.#toFollow.delete(name);
@@ -145,13 +185,7 @@ export class ClusterSubscription {
       this.#current.set(name, { version: own, message, updatedMs });
       this.#toFollow.set(name, plan);
     }
-    unawaited('the hosts of clusters', this.#followAll());
-    this.#version = version;
-    if (changed.length > 0 || gone.length > 0) {
-      this.#host.stats.count(`${this.#statPrefix}config_reload`);
-      this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
-    }
-    return undefined;
+    return [];
   }
 
   /** At once, and thousands of them in slices. */

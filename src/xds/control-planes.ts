@@ -26,6 +26,8 @@ export interface Wanted {
   readonly api: DiscoveryApi;
   readonly source: Source;
   readonly names: readonly string[];
+  /** The only name is that of a collection. */
+  readonly isCollection?: boolean;
   readonly statPrefix: string;
   readonly onAnswered?: (names: readonly string[]) => void;
   readonly onAbsent?: () => void;
@@ -34,11 +36,20 @@ export interface Wanted {
 export class ControlPlanes {
   readonly #host: ControlPlanesHost;
   readonly #ads: Mux | undefined;
+  readonly #adsPlan: StreamPlan | undefined;
 
   /** `ads`: the bootstrap's aggregated stream. */
   constructor(ads: StreamPlan | undefined, host: ControlPlanesHost) {
     this.#host = host;
+    this.#adsPlan = ads;
     this.#ads = ads && this.#mux(ads, '', ads.isDelta ? ADS_DELTA : ADS_STREAM);
+  }
+
+  /** How many clusters there have to be at least. */
+  minClusters(source: Source): number {
+    const stream = source.kind === 'grpc' ? source.stream : this.#adsPlan;
+    const isStream = source.kind === 'grpc' || source.kind === 'ads';
+    return isStream ? (stream?.minClusters ?? 0) : 0;
   }
 
   stop(): void {
@@ -46,13 +57,13 @@ export class ControlPlanes {
   }
 
   transport(
-    { api, source, names, statPrefix, onAnswered, onAbsent }: Wanted,
+    { api, source, names, isCollection, statPrefix, onAnswered, onAbsent }: Wanted,
     updates: Updates,
   ): Transport {
     const host = this.#host;
     if (source.kind === 'file') return new FileSubscription(source, updates, host);
     const wants = {
-      ...{ api, names, onAnswered, onAbsent },
+      ...{ api, names, isCollection, onAnswered, onAbsent },
       initialFetchTimeoutMs: source.initialFetchTimeoutMs,
     };
     if (source.kind === 'rest') {

@@ -1,4 +1,5 @@
 // Incremental: each response has what is new, what has changed, and the names of what is gone.
+import { unawaited } from '../base/bugs.js';
 import { encodeDelta, type DiscoveryResponse } from './discovery-wire.js';
 import { TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
@@ -33,9 +34,13 @@ export class DeltaState extends TypeState {
   ): Promise<void> {
     const { version, removed } = response;
     const { streams } = this;
+    const changed = [...resources.map(({ name }) => name), ...removed];
     const errors = this.isWildcard
-      ? this.tellAll(this.#afterwards(resources, removed), version)
-      : await this.tellNamed(resources, version);
+      ? await this.tellAll(this.#afterwards(resources, removed), version)
+      : [
+          ...(await this.tellNamed(resources, version)),
+          ...(await this.tellCollections(this.#afterwards(resources, removed), changed, version)),
+        ];
     if (streams !== this.streams) return;
     if (errors.length > 0) {
       this.answer(response, errors.join('\n'));
@@ -52,7 +57,9 @@ export class DeltaState extends TypeState {
 
   protected override expire(names: ReadonlySet<string>): void {
     for (const name of names) this.known.delete(name);
-    this.tellAll([...this.known.values()], this.version);
+    const left = [...this.known.values()];
+    unawaited('resources that are over', this.tellAll(left, this.version));
+    unawaited('resources that are over', this.tellCollections(left, [...names], this.version));
     this.tellAbsent(names);
   }
 
@@ -63,14 +70,15 @@ export class DeltaState extends TypeState {
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
     const names = this.names();
-    if (!this.isWildcard) this.forgetOthers(names);
+    if (!this.isWildcard && names !== this.#subscribed) this.forgetOthers(names);
     const isFirst = this.#isFirst && this.watchers.size > 0;
-    const fresh = [...names].filter((name) => !this.#subscribed.has(name));
+    const isSame = names === this.#subscribed;
+    const fresh = isSame ? [] : [...names].filter((name) => !this.#subscribed.has(name));
     // What is asked for beside all that there is comes after it: the first request would ask for no more.
     const asked = isFirst && this.isWildcard ? [] : [...this.#toAsk];
     const subscribe = [...new Set([...fresh, ...asked])];
     for (const name of asked) this.#toAsk.delete(name);
-    const unsubscribe = [...this.#subscribed].filter((name) => !names.has(name));
+    const unsubscribe = isSame ? [] : [...this.#subscribed].filter((name) => !names.has(name));
     const hasNews = subscribe.length > 0 || unsubscribe.length > 0;
     const answer = this.#answers.shift();
     if (!hasNews && !isFirst && !answer) return undefined;

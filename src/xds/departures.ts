@@ -4,6 +4,7 @@ import type { envoy_config_listener_v3_Listener as Listener } from '../../build/
 import { guarded } from '../base/bugs.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
 import type { DynamicChain } from '../plan/listener/lds-plan.js';
 import { encodeUpdate, type Update } from '../plan/plan.gen.js';
 
@@ -13,6 +14,8 @@ export interface DynamicListener {
   readonly version: string;
   readonly message: Listener;
   readonly chains: ReadonlyMap<string, DynamicChain>;
+  /** Listener filters that come later. */
+  readonly discovered: readonly DiscoveredPlace[];
   /** Milliseconds since 1970. */
   readonly updatedMs: number;
 }

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import type * as Protobuf from 'protobufjs/light.js';
 import { WireWriter } from '../base/wire.js';
+import { Slices } from './slices.js';
 
 let loaded: typeof Protobuf | undefined;
 const protobuf = (): typeof Protobuf =>
@@ -95,11 +96,11 @@ function writeStatus(out: WireWriter, message: string): void {
   out.text(tag(2), message);
 }
 
-/** Throws a RangeError or Error where the bytes are no such message. */
-export function decodeSotw(bytes: Buffer): DiscoveryResponse {
+/** In slices. Rejects with a RangeError or Error where the bytes are no such message. */
+export async function decodeSotw(bytes: Buffer): Promise<DiscoveryResponse> {
   const fields = { version: '', url: '', nonce: '', identifier: '' };
   const resources: RawResource[] = [];
-  walk(bytes, (field, reader) => {
+  await walkSliced(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
     else if (field === 2) resources.push(decodeWrapped(bytesOf(reader)));
     else if (field === 4) fields.url = reader.string();
@@ -112,11 +113,11 @@ export function decodeSotw(bytes: Buffer): DiscoveryResponse {
 }
 
 /** As decodeSotw. */
-export function decodeDelta(bytes: Buffer): DiscoveryResponse {
+export async function decodeDelta(bytes: Buffer): Promise<DiscoveryResponse> {
   const fields = { version: '', url: '', nonce: '', identifier: '' };
   const resources: RawResource[] = [];
   const removed: string[] = [];
-  walk(bytes, (field, reader) => {
+  await walkSliced(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
     else if (field === 2) resources.push(decodeResource(bytesOf(reader)));
     else if (field === 4) fields.url = reader.string();
@@ -129,16 +130,32 @@ export function decodeDelta(bytes: Buffer): DiscoveryResponse {
   return { ...fields, resources, removed };
 }
 
+/** A copy: what is kept of a resource does not keep the whole response. */
 const bytesOf = (reader: Protobuf.Reader): Buffer => Buffer.from(reader.bytes());
 
-/** `take`: whether it knows the field; others are passed over. */
-function walk(bytes: Buffer, take: (field: number, reader: Protobuf.Reader) => boolean): void {
+/** Whether it knows the field; others are passed over. */
+type TakeField = (field: number, reader: Protobuf.Reader) => boolean;
+
+function walk(bytes: Buffer, take: TakeField): void {
   const reader = protobuf().Reader.create(bytes);
+  while (reader.pos < reader.len) step(reader, take);
+}
+
+/** Of the message around thousands of others. */
+async function walkSliced(bytes: Buffer, take: TakeField): Promise<void> {
+  const reader = protobuf().Reader.create(bytes);
+  const slices = new Slices();
   while (reader.pos < reader.len) {
-    const key = reader.uint32();
-    const isKnown = (key & 7) === BYTES && take(key >>> 3, reader);
-    if (!isKnown) reader.skipType(key & 7);
+    step(reader, take);
+    const pause = slices.pause();
+    if (pause) await pause;
   }
+}
+
+function step(reader: Protobuf.Reader, take: TakeField): void {
+  const key = reader.uint32();
+  const isKnown = (key & 7) === BYTES && take(key >>> 3, reader);
+  if (!isKnown) reader.skipType(key & 7);
 }
 
 function decodeIdentifier(bytes: Buffer): string {

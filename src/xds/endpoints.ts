@@ -1,11 +1,17 @@
 // The hosts of a cluster that come by EDS.
-import type { envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment } from '../../build/messages.gen.js';
+import type {
+  envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment,
+  envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
+} from '../../build/messages.gen.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
+import type { LaterContext } from '../plan/compile.js';
 import { compileHosts } from '../plan/cluster/assignment.js';
 import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
+import { Place } from '../plan/message/place.js';
 import { EDS } from './api.js';
+import { LocalityEndpoints, compileLeds, ledsKey, type LedsPlan } from './locality-endpoints.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -14,7 +20,16 @@ export class EndpointSubscription {
   readonly #native: NativeProxy;
   readonly #host: Subscribing;
   readonly #statPrefix: string;
+  readonly #context: LaterContext;
   readonly #subscription: Subscription;
+  /** As it came. */
+  #message: ClusterLoadAssignment | undefined;
+  /** Of localities whose endpoints come by themselves, by what they ask for. */
+  #localities: ReadonlyMap<string, LocalityEndpoints> = new Map();
+  /** What they ask for, by the places of localities in the message. */
+  #leds: ReadonlyMap<number, LedsPlan> = new Map();
+  #ledsPrefix: string | undefined;
+  /** With the endpoints of all localities. */
   #current: ClusterLoadAssignment | undefined;
   #onWarm: () => void = () => undefined;
   readonly #warmed = new Promise<void>((resolve) => {
@@ -24,8 +39,9 @@ export class EndpointSubscription {
   #applied: Assignment;
   #staleTimer: NodeJS.Timeout | undefined;
 
-  constructor(plan: EdsPlan, native: NativeProxy, host: Subscribing) {
+  constructor(plan: EdsPlan, native: NativeProxy, context: LaterContext, host: Subscribing) {
     this.#plan = plan;
+    this.#context = context;
     this.#native = native;
     this.#host = host;
     this.#applied = { cluster_name: plan.cluster, hosts: [] };
@@ -50,7 +66,7 @@ export class EndpointSubscription {
 
   /** Its hosts are waited for. */
   get isWarming(): boolean {
-    return !this.#subscription.isFirstDone;
+    return !this.#subscription.isFirstDone || this.#isLocalityWaitedFor;
   }
 
   /** As the data plane has it; undefined before the first. */
@@ -77,18 +93,28 @@ export class EndpointSubscription {
   }
 
   start(): void {
-    this.#subscription.start(() => this.#onWarm());
+    this.#subscription.start(() => this.#tellWarm());
   }
 
   stop(): void {
     clearTimeout(this.#staleTimer);
     this.#subscription.stop();
+    for (const one of this.#localities.values()) one.stop();
+    if (this.#ledsPrefix !== undefined) this.#native.removeStats(this.#ledsPrefix);
     this.#onWarm();
+  }
+
+  get #isLocalityWaitedFor(): boolean {
+    return [...this.#localities.values()].some(({ isFirstDone }) => !isFirstDone);
+  }
+
+  #tellWarm(): void {
+    if (!this.isWarming) this.#onWarm();
   }
 
   #judge(resources: readonly Resource[]): string | Commit {
     const [first] = resources;
-    const { cluster, serviceName } = this.#plan;
+    const { serviceName } = this.#plan;
     if (!first) {
       this.#host.log(
         'debug',
@@ -104,9 +130,102 @@ export class EndpointSubscription {
     if (message.cluster_name !== serviceName) {
       return `Unexpected EDS cluster (expecting ${serviceName}): ${message.cluster_name ?? ''}`;
     }
-    const { all, policy } = compileHosts(message, first.place, this.#plan.needs);
-    const assignment = { cluster_name: cluster, hosts: withoutRepeats(all), ...policy };
-    return () => this.#apply(message, assignment);
+    const leds = this.#compileLocalities(message, first.place);
+    const whole = withEndpoints(message, leds, (plan) => this.#endpointsOf(plan));
+    const assignment = this.#compile(whole, first.place);
+    return () => {
+      this.#message = message;
+      this.#followLocalities(leds);
+      // Those that are new have no endpoints yet.
+      if (this.#isLocalityWaitedFor) return undefined;
+      return this.#apply(whole, assignment);
+    };
+  }
+
+  #endpointsOf(plan: LedsPlan): readonly LbEndpoint[] {
+    return this.#localities.get(ledsKey(plan))?.endpoints ?? [];
+  }
+
+  #compile(message: ClusterLoadAssignment, place: Place): Assignment {
+    const { all, policy } = compileHosts(message, place, this.#plan.needs);
+    return { cluster_name: this.#plan.cluster, hosts: withoutRepeats(all), ...policy };
+  }
+
+  /** By the places of localities. */
+  #compileLocalities(
+    { endpoints = [] }: ClusterLoadAssignment,
+    place: Place,
+  ): ReadonlyMap<number, LedsPlan> {
+    const plans = new Map<number, LedsPlan>();
+    endpoints.forEach((locality, index) => {
+      const { leds_cluster_locality_config: config, lb_endpoints: own = [] } = locality;
+      if (!config) return;
+      const at = place.field('endpoints').index(index);
+      if (own.length > 0) {
+        at.error(
+          `A ClusterLoadAssignment for cluster ${this.#plan.serviceName} cannot include both LEDS ` +
+            `(resource: ${config.leds_collection_name ?? ''}) and a list of endpoints.`,
+        );
+      }
+      const plan = compileLeds(config, at.field('leds_cluster_locality_config'), this.#context);
+      if (plan) plans.set(index, plan);
+    });
+    return plans;
+  }
+
+  /** Those that are asked for from here on. */
+  #followLocalities(plans: ReadonlyMap<number, LedsPlan>): void {
+    const before = this.#localities;
+    this.#leds = plans;
+    const next = new Map<string, LocalityEndpoints>();
+    const fresh: LocalityEndpoints[] = [];
+    for (const plan of plans.values()) {
+      const key = ledsKey(plan);
+      const known = before.get(key) ?? next.get(key);
+      const one = known ?? this.#addLocality(plan);
+      if (!known) fresh.push(one);
+      next.set(key, one);
+    }
+    this.#localities = next;
+    for (const [key, one] of before) if (!next.has(key)) one.stop();
+    for (const one of fresh) one.start();
+  }
+
+  #addLocality(plan: LedsPlan): LocalityEndpoints {
+    this.#ledsPrefix ??= this.#native.addLedsStats(this.#plan.cluster);
+    return new LocalityEndpoints(
+      plan,
+      {
+        statPrefix: this.#ledsPrefix,
+        target: `Cluster ${this.#plan.cluster}`,
+        judge: (endpoints, place) => this.#judgeLocality(plan, endpoints, place),
+        onFirst: () => this.#onLocality(),
+      },
+      this.#host,
+    );
+  }
+
+  #judgeLocality(plan: LedsPlan, endpoints: readonly LbEndpoint[], place: Place): Commit {
+    const key = ledsKey(plan);
+    const whole = withEndpoints(this.#message ?? {}, this.#leds, (one) =>
+      ledsKey(one) === key ? endpoints : this.#endpointsOf(one),
+    );
+    const assignment = this.#compile(whole, place);
+    return () => {
+      const others = [...this.#localities].filter(([other]) => other !== key);
+      if (others.some(([, { isFirstDone }]) => !isFirstDone)) return undefined;
+      return this.#apply(whole, assignment);
+    };
+  }
+
+  /** The first of one has come, or is not waited for: with the last of them all is there. */
+  #onLocality(): void {
+    if (this.#isLocalityWaitedFor) return;
+    if (this.#message && !this.#current) {
+      const whole = withEndpoints(this.#message, this.#leds, (plan) => this.#endpointsOf(plan));
+      this.#apply(whole, this.#compile(whole, Place.root([])));
+    }
+    this.#tellWarm();
   }
 
   #apply(message: ClusterLoadAssignment, assignment: Assignment): string | undefined {
@@ -137,6 +256,21 @@ export class EndpointSubscription {
       stats.count(`${this.#statPrefix}assignment_stale`);
     }, ms).unref();
   }
+}
+
+/** With the endpoints of localities that have theirs from elsewhere. */
+function withEndpoints(
+  message: ClusterLoadAssignment,
+  plans: ReadonlyMap<number, LedsPlan>,
+  endpointsOf: (plan: LedsPlan) => readonly LbEndpoint[],
+): ClusterLoadAssignment {
+  if (plans.size === 0) return message;
+  const endpoints = (message.endpoints ?? []).map((locality, index) => {
+    const { leds_cluster_locality_config: _, ...rest } = locality;
+    const plan = plans.get(index);
+    return plan ? { ...rest, lb_endpoints: endpointsOf(plan) } : locality;
+  });
+  return { ...message, endpoints };
 }
 
 /** Of an address that is named twice the first counts. */

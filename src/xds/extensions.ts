@@ -1,5 +1,5 @@
-// HTTP filters whose configurations come by ECDS: each name is asked for once from the same source, and
-// put in place wherever it stands.
+// Filters whose configurations come by ECDS: each name is asked for once from the same source and for the
+// same kind of chain, and put in place wherever it stands.
 import type {
   Any,
   envoy_config_core_v3_TypedExtensionConfig as ExtensionConfig,
@@ -7,21 +7,25 @@ import type {
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { NativeProxy } from '../native.js';
-import type { DiscoveredPlace } from '../plan/discovered.js';
+import type { DiscoveredKind, DiscoveredPlace, Filling } from '../plan/discovered.js';
 import { Place } from '../plan/message/place.js';
-import { encodeUpdate, type DiscoveredFilter, type HttpFilter } from '../plan/plan.gen.js';
+import { encodeUpdate } from '../plan/plan.gen.js';
+import type { Source } from '../plan/sources.js';
 import { ECDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
 export interface DynamicExtension {
+  readonly kind: DiscoveredKind;
   readonly version: string;
   readonly message: ExtensionConfig;
   /** Milliseconds since 1970. */
   readonly updatedMs: number;
 }
 
-const keyOf = ({ name, source }: DiscoveredPlace): string => JSON.stringify([name, source]);
+type Wanted = Pick<DiscoveredPlace, 'kind' | 'name' | 'source'>;
+
+const keyOf = ({ kind, name, source }: Wanted): string => JSON.stringify([kind, name, source]);
 
 export class Extensions {
   readonly #native: NativeProxy;
@@ -29,8 +33,8 @@ export class Extensions {
   /** Whoever waits for what has not come. */
   readonly #hold: () => () => void;
   readonly #subscriptions = new Map<string, ExtensionSubscription>();
+  readonly #kinds = new Set<DiscoveredKind>();
   #isStarted = false;
-  #isUsed = false;
 
   constructor(native: NativeProxy, host: Subscribing, hold: () => () => void) {
     this.#native = native;
@@ -38,9 +42,14 @@ export class Extensions {
     this.#hold = hold;
   }
 
-  /** Something was ever asked for. */
-  get isUsed(): boolean {
-    return this.#isUsed;
+  /** Of what was ever asked for. */
+  get kinds(): ReadonlySet<DiscoveredKind> {
+    return this.#kinds;
+  }
+
+  /** What has come; undefined: nothing. */
+  latest(kind: DiscoveredKind, name: string, source: Source): Any | undefined {
+    return this.#subscriptions.get(keyOf({ kind, name, source }))?.current?.message.typed_config;
   }
 
   get current(): DynamicExtension[] {
@@ -49,7 +58,7 @@ export class Extensions {
 
   /** The data plane has it, or will have it before anything else happens. */
   add(place: DiscoveredPlace): void {
-    this.#isUsed = true;
+    this.#kinds.add(place.kind);
     const key = keyOf(place);
     const known = this.#subscriptions.get(key);
     if (known) {
@@ -86,6 +95,7 @@ export class Extensions {
 }
 
 class ExtensionSubscription {
+  readonly #kind: DiscoveredKind;
   readonly #name: string;
   readonly #native: NativeProxy;
   readonly #host: Subscribing;
@@ -95,11 +105,12 @@ class ExtensionSubscription {
   #current: DynamicExtension | undefined;
   #onFirst: () => void = () => undefined;
 
-  constructor({ name, source }: DiscoveredPlace, native: NativeProxy, host: Subscribing) {
+  constructor({ kind, name, source }: Wanted, native: NativeProxy, host: Subscribing) {
+    this.#kind = kind;
     this.#name = name;
     this.#native = native;
     this.#host = host;
-    this.#statPrefix = native.addExtensionStats('http_filter', name);
+    this.#statPrefix = native.addExtensionStats(kind, name);
     this.#subscription = new Subscription(
       {
         ...{ source, statPrefix: this.#statPrefix, api: ECDS, names: [name] },
@@ -152,26 +163,31 @@ class ExtensionSubscription {
   fill(place: DiscoveredPlace): void {
     const config = this.#current?.message.typed_config;
     if (!config) {
-      if (this.#subscription.isFirstDone) this.#put([filled(place, place.fallback)]);
+      if (this.#subscription.isFirstDone) this.#put([place.fallback ?? place.clear]);
       return;
     }
     const issues: Issue[] = [];
-    const filter = place.compile(config, Place.root(issues));
+    const filling = place.compile(config, Place.root(issues));
     const errors = issues.filter(({ severity }) => severity === 'error').map(formatIssue);
+    if (errors.length === 0 && filling) {
+      this.#put([filling]);
+      return;
+    }
     for (const error of errors) this.#host.log('warning', `extension '${this.#name}': ${error}`);
-    if (errors.length === 0 && filter) this.#put([filled(place, filter)]);
+    this.#host.stats.count(`${this.#statPrefix}config_conflict`);
+    this.#put([place.fallback ?? place.clear]);
   }
 
   #fallBack(): void {
-    const places = [...this.#places].filter(({ fallback }) => fallback);
-    this.#put(places.map((place) => filled(place, place.fallback)));
+    this.#put([...this.#places].flatMap(({ fallback }) => fallback ?? []));
   }
 
   /** The control plane has taken it away. */
   #forget(): void {
     if (!this.#current) return;
     this.#current = undefined;
-    this.#put([...this.#places].map((place) => filled(place, place.fallback)));
+    this.#put([...this.#places].map(({ fallback, clear }) => fallback ?? clear));
+    this.#host.stats.count(`${this.#statPrefix}config_reload`);
   }
 
   #judge(resources: readonly Resource[], version: string): string | Commit {
@@ -185,24 +201,22 @@ class ExtensionSubscription {
     }
     const config = message.typed_config as Any;
     const at = first.place.field('typed_config');
-    const made = [...this.#places].map((place) => filled(place, place.compile(config, at)));
+    const made = [...this.#places].flatMap((place) => place.compile(config, at) ?? []);
     return () => {
       if (messageKey(message) === messageKey(this.#current?.message)) return undefined;
       const errors = this.#put(made);
       if (errors.length > 0) return errors.join('\n');
-      this.#current = { version: first.version || version, message, updatedMs: Date.now() };
+      const kind = this.#kind;
+      const own = first.version || version;
+      this.#current = { kind, version: own, message, updatedMs: Date.now() };
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       return undefined;
     };
   }
 
-  #put(discovered_filters: readonly DiscoveredFilter[]): readonly string[] {
-    if (discovered_filters.length === 0) return [];
-    return this.#native.apply(encodeUpdate({ discovered_filters })).map(({ message }) => message);
+  #put(fillings: readonly Filling[]): readonly string[] {
+    return fillings.flatMap((filling) =>
+      this.#native.apply(encodeUpdate(filling())).map(({ message }) => message),
+    );
   }
 }
-
-const filled = ({ id }: DiscoveredPlace, filter: HttpFilter | undefined): DiscoveredFilter => ({
-  id,
-  filter: filter ? [filter] : [],
-});

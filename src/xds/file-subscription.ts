@@ -1,4 +1,6 @@
 // Resources of one kind from one file: read at the start and whenever the file is replaced.
+import { after, type Maybe } from '../base/after.js';
+import { unawaited } from '../base/bugs.js';
 import type { FileSource } from '../plan/sources.js';
 import { FileWatch } from './file-watch.js';
 import { readResourceFile } from './resource-file.js';
@@ -18,15 +20,13 @@ export class FileSubscription implements Transport {
     this.#host = host;
   }
 
-  /** The first update has been taken or refused when this returns. */
   start(onFirst: () => void): void {
     try {
       this.#watch = new FileWatch(this.#source, () => this.refresh());
     } catch (error) {
       this.#host.log('error', `cannot watch ${this.#source.path}: ${(error as Error).message}`);
     }
-    this.refresh();
-    onFirst();
+    unawaited('the first update of a file', after(this.#read(), onFirst));
   }
 
   stop(): void {
@@ -35,12 +35,17 @@ export class FileSubscription implements Transport {
 
   /** Reads the file again, as if it had been replaced. */
   refresh(): void {
+    unawaited('an update of a file', this.#read());
+  }
+
+  /** Until it has been taken or refused. */
+  #read(): Maybe<void> {
     const { stats, log } = this.#host;
     const { path } = this.#source;
     const startedMs = performance.now();
     log('debug', `Filesystem config refresh for ${path}`);
     this.#updates.count('update_attempt');
-    const read = readResourceFile(path, this.#host);
+    const read = readResourceFile(path, this.#host, this.#source.isCollection);
     if ('why' in read && !read.isRefused) {
       log('warning', `Filesystem config update failure: ${read.why}`);
       this.#updates.count('update_failure');
@@ -60,11 +65,13 @@ export class FileSubscription implements Transport {
             startedMs,
             read.file.describe,
           );
-    if (wrong !== undefined) {
-      log('warning', `Filesystem config update rejected: ${wrong}`);
+    return after(wrong, (why) => {
+      if (why === undefined) {
+        log('debug', `Filesystem config update accepted for ${path}: version '${version}'`);
+        return;
+      }
+      log('warning', `Filesystem config update rejected: ${why}`);
       this.#updates.count('update_rejected');
-      return;
-    }
-    log('debug', `Filesystem config update accepted for ${path}: version '${version}'`);
+    });
   }
 }

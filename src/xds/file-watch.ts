@@ -1,24 +1,31 @@
 // Notices that a file was replaced, or that something was moved into a folder: how resources are
-// changed at once. What is merely written to may be half there, and is left alone unless asked for.
+// changed at once; or says every so often that it may have been. What is merely written to may be half there, and is left alone unless asked for.
 import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { guarded } from '../base/bugs.js';
+import { startInterval } from '../base/timers.js';
 import type { FileSource } from '../plan/sources.js';
 
 export class FileWatch {
   readonly #watchers: FSWatcher[] = [];
   readonly #onChange: () => void;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Throws where there is nothing to watch. */
   constructor(source: Omit<FileSource, 'kind'>, onChange: () => void) {
     this.#onChange = onChange;
-    const { path, watchedDirectory, watchesWrites } = source;
+    const { path, watchedDirectory, watchesWrites, pollMs } = source;
+    if (pollMs !== undefined) {
+      this.#timer = startInterval(onChange, pollMs).unref();
+      return;
+    }
     if (watchedDirectory === undefined) this.#watchMoves(dirname(path), basename(path));
     else this.#watchMoves(watchedDirectory, undefined);
     if (watchesWrites) this.#watch(dirname(path), 'change', (name) => name === basename(path));
   }
 
   close(): void {
+    clearInterval(this.#timer);
     for (const watcher of this.#watchers) watcher.close();
   }
 

@@ -2,6 +2,7 @@
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
 import type { ApplyError } from '../native.js';
 import { addressText } from '../plan/address/address.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
 import type { DynamicChain } from '../plan/listener/lds-plan.js';
 import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
 import type { DynamicListener } from './departures.js';
@@ -25,6 +26,8 @@ export interface Change {
   /** Those among them that are there already. */
   readonly known: ReadonlyMap<string, DynamicChain>;
   readonly before: KnownListener | undefined;
+  /** Of its listener filters. */
+  readonly discovered: readonly DiscoveredPlace[];
   readonly isInPlace: boolean;
   /** The data plane's. */
   refusal?: Refusal;

@@ -15,6 +15,7 @@ import {
   type DynamicChain,
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
@@ -62,6 +63,9 @@ const isThereTwice = (name: string): Refusal => ({
   lines: [`duplicate listener ${name} found`],
 });
 
+/** What the start waits for while listeners are not in place: each of them says itself why. */
+export const LISTENERS = 'LDS listeners';
+
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
   readonly #native: NativeProxy;
@@ -93,7 +97,8 @@ export class ListenerSubscription {
         source: plan.source,
         statPrefix: this.#statPrefix,
         api: LDS,
-        names: [],
+        names: plan.collection === undefined ? [] : [plan.collection],
+        isCollection: plan.collection !== undefined,
         target: 'LDS',
         judge: (resources, version, describe) => () => this.#take(resources, version, describe),
       },
@@ -113,8 +118,8 @@ export class ListenerSubscription {
   /** They wait for their routes. */
   get warming(): readonly DynamicListener[] {
     const { round, version } = this.#warming ?? {};
-    return (round?.changes ?? []).map(({ id, message, chains }) => ({
-      ...{ id, message, chains, version: version ?? '', updatedMs: Date.now() },
+    return (round?.changes ?? []).map(({ id, message, chains, discovered }) => ({
+      ...{ id, message, chains, discovered, version: version ?? '', updatedMs: Date.now() },
     }));
   }
 
@@ -128,6 +133,13 @@ export class ListenerSubscription {
     const all = [...this.#current.values(), ...this.warming];
     const own = all.flatMap(({ chains }) => [...chains.values()]);
     return [...new Set(own), ...this.#departures.chains];
+  }
+
+  /** Filters that come later, of all of them and of their listeners. */
+  get discovered(): readonly DiscoveredPlace[] {
+    const all = [...this.#current.values(), ...this.warming, ...this.draining];
+    const own = all.flatMap(({ discovered }) => discovered);
+    return [...own, ...this.chains.flatMap((chain) => chain.discovered)];
   }
 
   /** By the latest update. */
@@ -187,7 +199,7 @@ export class ListenerSubscription {
     }
     const held = { round, version };
     this.#warming = held;
-    const leave = this.#host.targets.add('LDS listeners');
+    const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
       if (this.#warming === held) this.#endWarming();
@@ -253,13 +265,19 @@ export class ListenerSubscription {
     const before = this.#current.get(name);
     const isStatic = this.#plan.staticListeners.some((one) => one.name === name);
     if (isStatic || !this.#host.mayListen(message.traffic_direction)) return { message };
+    if (message.api_listener) {
+      // As the real server: it is for clients within the process, of which there are none.
+      this.#host.log('warning', `lds: listener '${name}' is an api_listener, which nobody asks`);
+      return { message };
+    }
     if (before && messageKey(before.message) === messageKey(message)) return { message };
     const issues: Issue[] = [];
     const place = Place.root(issues).field('resources').index(index);
     const isInPlace = before !== undefined && differInChainsAlone(before.message, message);
     const known = isInPlace ? before.chains : new Map<string, DynamicChain>();
     const context = { ...this.#context, clusterNames: this.#host.clusterNames() };
-    const { listener, chains } = compileDynamicListener(message, place, context, known);
+    const made = compileDynamicListener(message, place, context, known);
+    const { listener, chains } = made;
     if (listener && round.isAddressLeft(listener)) {
       this.#apply(round, version);
       round.begin([], this.#current);
@@ -275,7 +293,10 @@ export class ListenerSubscription {
       return { message, refusal: { details, lines: errors.map(describe) } };
     }
     const id = before && isInPlace ? before.id : ++this.#lastId;
-    const change: Change = { id, message, plan: listener, chains, known, before, isInPlace };
+    const discovered = before && isInPlace ? before.discovered : made.discovered;
+    const change: Change = {
+      ...{ id, message, plan: listener, chains, known, before, isInPlace, discovered },
+    };
     round.add(change);
     return { message, change };
   }
@@ -306,11 +327,12 @@ export class ListenerSubscription {
     change.refusal = { details, lines: [details] };
   }
 
-  #settle({ id, message, plan, chains, before, isInPlace }: Change, version: string): void {
+  #settle(change: Change, version: string): void {
+    const { id, message, plan, chains, before, isInPlace, discovered } = change;
     this.#current.set(plan.name ?? '', {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,
-      ...{ id, message, chains, plan, updatedMs: Date.now() },
+      ...{ id, message, chains, plan, discovered, updatedMs: Date.now() },
     });
     if (!before) return;
     if (!isInPlace) {

@@ -77,13 +77,14 @@ export class Mux {
     this.#start();
     this.#flushSoon();
     return () => {
-      state.watchers.delete(watcher);
+      state.remove(watcher);
       this.#flushSoon();
     };
   }
 
-  /** A watcher asks for more. */
-  nudge(): void {
+  /** A watcher of that type asks for more. */
+  nudge(api: DiscoveryApi): void {
+    this.#stateOf(api).onNames();
     this.#flushSoon();
   }
 
@@ -150,7 +151,7 @@ export class Mux {
     const { log, stats } = this.#host;
     let response: DiscoveryResponse;
     try {
-      response = this.#plan.isDelta ? decodeDelta(bytes) : decodeSotw(bytes);
+      response = await (this.#plan.isDelta ? decodeDelta(bytes) : decodeSotw(bytes));
     } catch (error) {
       log('warning', `a discovery response is no protobuf: ${(error as Error).message}`);
       return;

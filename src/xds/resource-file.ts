@@ -1,10 +1,15 @@
 // A file with the resources of one kind: a DiscoveryResponse, as a control plane would have sent it.
-import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
+import type {
+  envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse,
+  xds_core_v3_CollectionEntry as CollectionEntry,
+  xds_core_v3_Resource as CollectionMessage,
+} from '../../build/messages.gen.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import { loadFile } from '../config/load.js';
 import type { PlainObject } from '../config/values/objects.js';
 
+const COLLECTION = 'xds.core.v3.Resource';
 const RESPONSE = 'envoy.service.discovery.v3.DiscoveryResponse';
 
 export interface ReadOptions {
@@ -28,21 +33,27 @@ export type ReadFile =
   /** `isRefused`: it could be read, but breaks rules; otherwise it is no DiscoveryResponse. */
   | { readonly why: string; readonly isRefused: boolean };
 
-/** Never throws. */
-export function readResourceFile(path: string, options: ReadOptions): ReadFile {
-  const loaded = loadFile<DiscoveryResponse>(path, RESPONSE, 'a DiscoveryResponse', {
-    unknownFields: options.unknownFields === 'refused' ? 'error' : 'warning',
-  });
+/** Never throws. `isCollection`: an xds.core.v3.Resource with a list of entries. */
+export function readResourceFile(
+  path: string,
+  options: ReadOptions,
+  isCollection = false,
+): ReadFile {
+  const loaded = isCollection
+    ? loadFile<CollectionMessage>(path, COLLECTION, 'a Resource', checksOf(options))
+    : loadFile<DiscoveryResponse>(path, RESPONSE, 'a DiscoveryResponse', checksOf(options));
   const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatIssue);
   const passesOver = options.unknownFields === 'passed over';
-  const response = loaded.partial;
-  if (errors.length > 0 || !response) {
+  if (errors.length > 0 || !loaded.partial) {
     return { why: errors.join('\n'), isRefused: loaded.isWhole };
   }
+  const found = isCollection
+    ? entriesOf(loaded.partial as CollectionMessage)
+    : resourcesOf(loaded.partial as DiscoveryResponse);
+  if (typeof found === 'string') return { why: found, isRefused: true };
   return {
     file: {
-      version: response.version_info ?? '',
-      resources: (response.resources ?? []) as readonly PlainObject[],
+      ...found,
       unknownFieldCount: passesOver ? 0 : countUnknownFields(loaded.issues),
       warnings: loaded.issues
         .filter(
@@ -55,5 +66,30 @@ export function readResourceFile(path: string, options: ReadOptions): ReadFile {
         return formatIssue(position ? { ...issue, position } : issue);
       },
     },
+  };
+}
+
+type Found = Pick<ResourceFile, 'version' | 'resources'>;
+
+const checksOf = ({ unknownFields }: ReadOptions): { unknownFields: 'error' | 'warning' } => ({
+  unknownFields: unknownFields === 'refused' ? 'error' : 'warning',
+});
+
+const resourcesOf = ({ version_info: version = '', resources = [] }: DiscoveryResponse): Found => ({
+  version,
+  resources: resources as readonly PlainObject[],
+});
+
+/** What is wrong, where it is no such collection. */
+function entriesOf({ version = '', resource }: CollectionMessage): Found | string {
+  const list = (resource as PlainObject | undefined)?.['entries'] ?? [];
+  if (!Array.isArray(list)) return 'a collection has a list of entries';
+  const entries = list as readonly CollectionEntry[];
+  if (entries.some(({ inline_entry: entry }) => !entry?.resource)) {
+    return 'entries of a collection that are elsewhere (locator) are not supported';
+  }
+  return {
+    version,
+    resources: entries.map(({ inline_entry: entry }) => entry?.resource as PlainObject),
   };
 }

@@ -71,9 +71,10 @@ export class RestSubscription implements Transport {
     };
     const answer = await post(api.path, JSON.stringify(request));
     if (this.#isStopped) return;
-    if (answer?.status === 200) this.#take(answer.text);
+    if (answer?.status === 200) await this.#take(answer.text);
     else if (answer?.status !== 304)
       this.#fail(answer ? `HTTP status ${answer.status}` : 'no answer');
+    if (this.#isStopped) return;
     // As the real server: up to twice as long, so that many servers do not ask at once.
     const delayMs = this.#source.refreshMs * (1 + Math.random());
     this.#timer = startTimeout(
@@ -87,7 +88,7 @@ export class RestSubscription implements Transport {
     this.#updates.count('update_failure');
   }
 
-  #take(text: string): void {
+  async #take(text: string): Promise<void> {
     const { api } = this.#parts;
     const { unknownFields, stats, log } = this.#host;
     const startedMs = performance.now();
@@ -109,7 +110,9 @@ export class RestSubscription implements Transport {
     const { version_info: version = '', resources = [] } = response;
     const messages = (resources as readonly PlainObject[]).map((message) => ({ message }));
     const wrong =
-      errors.length > 0 ? errors.join('\n') : this.#updates.take(messages, version, startedMs);
+      errors.length > 0
+        ? errors.join('\n')
+        : await this.#updates.take(messages, version, startedMs);
     if (wrong === undefined) this.#version = version;
     else {
       log('warning', `REST config for ${api.path} rejected: ${wrong}`);

@@ -1,5 +1,6 @@
 // State of the world: each response has all resources of its type, or all that have changed of those
 // that are asked for by name.
+import { unawaited } from '../base/bugs.js';
 import { encodeSotw, type DiscoveryResponse } from './discovery-wire.js';
 import { TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
@@ -10,8 +11,8 @@ export class SotwState extends TypeState {
   #answer: { readonly error: string | undefined } | undefined;
   /** What watchers of all were told, where resources have times to live. */
   #latest: readonly KnownResource[] = [];
-  /** As they were sent on this stream. */
-  #sent: string | undefined;
+  /** As they were sent on this stream: the names, and whether nobody asks at all. */
+  #sent: { readonly names: ReadonlySet<string>; readonly isEmpty: boolean } | undefined;
 
   override opened(): void {
     super.opened();
@@ -30,7 +31,7 @@ export class SotwState extends TypeState {
     const isAllBeats = beats.length > 0 && resources.length === 0;
     const living = new Set(beats.map(({ name }) => name));
     const all = [...resources, ...this.#latest.filter(({ name }) => living.has(name))];
-    const told = isAllBeats ? [] : this.tellAll(all, version);
+    const told = isAllBeats ? [] : await this.tellAll(all, version);
     const errors = [...told, ...(await this.tellNamed(resources, version))];
     if (streams !== this.streams) return;
     if (errors.length > 0) {
@@ -55,25 +56,33 @@ export class SotwState extends TypeState {
   protected override expire(names: ReadonlySet<string>): void {
     for (const name of names) this.known.delete(name);
     this.#latest = this.#latest.filter(({ name }) => !names.has(name));
-    this.tellAll(this.#latest, this.version);
+    unawaited('resources that are over', this.tellAll(this.#latest, this.version));
     this.tellAbsent(names);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
     const names = this.names();
-    this.forgetOthers(names);
     const isEmpty = this.watchers.size === 0;
     // Nobody has asked on this stream, and nobody asks.
     if (isEmpty && this.#sent === undefined) return undefined;
-    const key = JSON.stringify([isEmpty, ...names]);
-    if (key === this.#sent && !this.#answer) return undefined;
+    const isSame = this.#isSent(names, isEmpty);
+    if (!isSame) this.forgetOthers(names);
+    if (isSame && !this.#answer) return undefined;
     const error = this.#answer?.error;
-    this.#sent = key;
+    this.#sent = { names, isEmpty };
     this.#answer = undefined;
     return encodeSotw({
       ...{ node, url: this.url, version: this.version, nonce: this.#nonce, error },
       names: [...names],
     });
+  }
+
+  #isSent(names: ReadonlySet<string>, isEmpty: boolean): boolean {
+    const sent = this.#sent;
+    if (sent?.isEmpty !== isEmpty) return false;
+    if (sent.names === names) return true;
+    const before = [...sent.names];
+    return before.length === names.size && [...names].every((name, i) => name === before[i]);
   }
 
   protected override answer({ nonce }: DiscoveryResponse, error: string | undefined): void {

@@ -1,7 +1,9 @@
 // Resources of one kind from a stream to a control plane.
+import { after } from '../base/after.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
 import type { Mux } from './mux.js';
+import { canonicalName } from '../plan/resource-name.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
@@ -10,6 +12,8 @@ export interface StreamWants {
   readonly api: DiscoveryApi;
   /** None: all that there are. */
   readonly names: readonly string[];
+  /** The only name is that of a collection. */
+  readonly isCollection?: boolean | undefined;
   readonly initialFetchTimeoutMs: number;
   readonly onAnswered?: ((names: readonly string[]) => void) | undefined;
   readonly onAbsent?: (() => void) | undefined;
@@ -34,7 +38,7 @@ export class StreamSubscription implements Transport {
     host: SubscriptionHost,
   ) {
     this.#wants = wants;
-    this.#names = [...wants.names];
+    this.#names = wants.names.map(canonicalName);
     this.#mux = stream.mux;
     this.#ownsMux = stream.ownsMux;
     this.#updates = updates;
@@ -61,17 +65,18 @@ export class StreamSubscription implements Transport {
     };
     this.#leave = this.#mux.watch(api, {
       names: this.#names,
-      onUpdate: (resources, version) => {
-        const wrong = this.#updates.take(resources, version, performance.now());
-        if (wrong !== undefined) return refused(wrong);
-        this.#updates.count('update_attempt');
-        log(
-          'debug',
-          `gRPC config for ${url} accepted with ${resources.length} resources with version ${version}`,
-        );
-        this.#first.end();
-        return undefined;
-      },
+      isCollection: this.#wants.isCollection,
+      onUpdate: (resources, version) =>
+        after(this.#updates.take(resources, version, performance.now()), (wrong) => {
+          if (wrong !== undefined) return refused(wrong);
+          this.#updates.count('update_attempt');
+          log(
+            'debug',
+            `gRPC config for ${url} accepted with ${resources.length} resources with version ${version}`,
+          );
+          this.#first.end();
+          return undefined;
+        }),
       onRefused: refused,
       onAbsent: () => {
         this.#wants.onAbsent?.();
@@ -96,8 +101,8 @@ export class StreamSubscription implements Transport {
       this.#mux.ask(this.#wants.api, name);
       return;
     }
-    this.#names.push(name);
-    this.#mux.nudge();
+    this.#names.push(canonicalName(name));
+    this.#mux.nudge(this.#wants.api);
   }
 
   ask(name: string): void {

@@ -15,6 +15,8 @@ export interface SubscriptionPlan {
   readonly api: DiscoveryApi;
   /** None: all that there are. */
   readonly names: readonly string[];
+  /** The only name is that of a collection. */
+  readonly isCollection?: boolean;
   /** What /init_dump calls it while its first update is waited for. */
   readonly target: string;
   readonly judge: JudgeResources;

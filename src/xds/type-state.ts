@@ -1,6 +1,9 @@
 // What one stream knows of one type of resources: who asks for which, what has come, what is to be
 // told to the control plane.
+import { after } from '../base/after.js';
+import { unawaited } from '../base/bugs.js';
 import { urlOf, type DiscoveryApi } from './api.js';
+import { canonicalName, collectionOf } from '../plan/resource-name.js';
 import type { DiscoveryResponse } from './discovery-wire.js';
 import { Slices } from './slices.js';
 import { TimesToLive } from './times-to-live.js';
@@ -22,7 +25,11 @@ export function namesIn(
 export abstract class TypeState {
   readonly api: DiscoveryApi;
   readonly url: string;
-  readonly watchers = new Set<Watcher>();
+  readonly #watchers = new Set<Watcher>();
+  /** Who asks for a name; undefined: it has to be found out anew. */
+  #byName: ReadonlyMap<string, readonly Watcher[]> | undefined;
+  /** As `names` answers; undefined: it has to be found out anew. */
+  #names: ReadonlySet<string> | undefined;
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
   readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
@@ -36,11 +43,32 @@ export abstract class TypeState {
     this.url = urlOf(api);
   }
 
+  get watchers(): ReadonlySet<Watcher> {
+    return this.#watchers;
+  }
+
   add(watcher: Watcher): void {
-    this.watchers.add(watcher);
-    if (watcher.names.length === 0) return;
+    this.#watchers.add(watcher);
+    this.onNames();
+    if (watcher.names.length === 0 || watcher.isCollection) return;
     const found = watcher.names.flatMap((name) => this.known.get(name) ?? []);
-    if (found.length > 0) watcher.onUpdate(found, this.version);
+    if (found.length > 0) {
+      unawaited(
+        'resources that are there',
+        after(watcher.onUpdate(found, this.version), () => {}),
+      );
+    }
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    this.onNames();
+  }
+
+  /** Watchers ask for other names. */
+  onNames(): void {
+    this.#byName = undefined;
+    this.#names = undefined;
   }
 
   /** Asks for it beside what watchers ask for; where that is not to be had it does nothing. */
@@ -64,9 +92,8 @@ export abstract class TypeState {
   protected abstract expire(names: ReadonlySet<string>): void;
 
   protected tellAbsent(names: ReadonlySet<string>): void {
-    for (const watcher of [...this.watchers]) {
-      if (watcher.names.some((name) => names.has(name))) watcher.onAbsent();
-    }
+    const found = new Set([...names].flatMap((name) => this.#watchersOf(name)));
+    for (const watcher of found) watcher.onAbsent();
   }
 
   /** The stream is not needed any more. */
@@ -90,15 +117,36 @@ export abstract class TypeState {
     return [...this.watchers].some(({ names }) => names.length === 0);
   }
 
-  /** Of all watchers; none where one of them asks for all. */
+  /** Of all watchers; none where one of them asks for all. The same object, while it is the same. */
   protected names(): ReadonlySet<string> {
-    if (this.isWildcard) return new Set();
-    return new Set([...this.watchers].flatMap(({ names }) => names));
+    if (!this.#names) {
+      const all = this.isWildcard ? [] : [...this.watchers].flatMap(({ names }) => names);
+      this.#names = new Set(all);
+    }
+    return this.#names;
+  }
+
+  #watchersOf(name: string): readonly Watcher[] {
+    if (!this.#byName) {
+      const byName = new Map<string, Watcher[]>();
+      for (const watcher of this.watchers) {
+        for (const one of watcher.names) {
+          const known = byName.get(one);
+          if (known) known.push(watcher);
+          else byName.set(one, [watcher]);
+        }
+      }
+      this.#byName = byName;
+    }
+    return this.#byName.get(canonicalName(name)) ?? [];
   }
 
   /** What nobody asks for is not kept. */
   protected forgetOthers(wanted: ReadonlySet<string>): void {
-    for (const name of this.known.keys()) if (!wanted.has(name)) this.known.delete(name);
+    for (const name of this.known.keys()) {
+      const isWanted = wanted.has(canonicalName(name)) || wanted.has(collectionOf(name) ?? '');
+      if (!isWanted) this.known.delete(name);
+    }
   }
 
   /** Watchers of names are told of those that came, in slices. What they refuse. */
@@ -106,14 +154,20 @@ export abstract class TypeState {
     resources: readonly KnownResource[],
     version: string,
   ): Promise<readonly string[]> {
-    const byName = new Map(resources.map((resource) => [resource.name, resource]));
+    const found = new Map<Watcher, KnownResource[]>();
+    for (const resource of new Map(resources.map((one) => [one.name, one])).values()) {
+      for (const watcher of this.#watchersOf(resource.name)) {
+        const known = found.get(watcher);
+        if (known) known.push(resource);
+        else found.set(watcher, [resource]);
+      }
+    }
     const slices = new Slices();
     const errors: string[] = [];
-    for (const watcher of [...this.watchers]) {
-      const found = watcher.names.flatMap((name) => byName.get(name) ?? []);
+    for (const [watcher, own] of found) {
       // It may have left meanwhile.
-      if (found.length === 0 || !this.watchers.has(watcher)) continue;
-      const wrong = watcher.onUpdate(found, version);
+      if (!this.watchers.has(watcher)) continue;
+      const wrong = await watcher.onUpdate(own, version);
       if (wrong !== undefined) errors.push(wrong);
       const pause = slices.pause();
       if (pause) await pause;
@@ -122,9 +176,39 @@ export abstract class TypeState {
   }
 
   /** Watchers of all are told of all. What they refuse. */
-  protected tellAll(resources: readonly KnownResource[], version: string): string[] {
-    return [...this.watchers].flatMap((watcher) =>
-      watcher.names.length === 0 ? (watcher.onUpdate(resources, version) ?? []) : [],
-    );
+  protected async tellAll(
+    resources: readonly KnownResource[],
+    version: string,
+  ): Promise<readonly string[]> {
+    const errors: string[] = [];
+    for (const watcher of [...this.watchers]) {
+      if (watcher.names.length > 0) continue;
+      const wrong = await watcher.onUpdate(resources, version);
+      if (wrong !== undefined) errors.push(wrong);
+    }
+    return errors;
+  }
+
+  /**
+   * Watchers of collections are told of all that are in theirs: of those that `changed` names, or of any
+   * where that is nothing. What they refuse.
+   */
+  protected async tellCollections(
+    resources: readonly KnownResource[],
+    changed: readonly string[],
+    version: string,
+  ): Promise<readonly string[]> {
+    const watchers = [...this.watchers].filter(({ isCollection }) => isCollection);
+    if (watchers.length === 0) return [];
+    const touched = new Set(changed.map(collectionOf));
+    const errors: string[] = [];
+    for (const watcher of watchers) {
+      const [name = ''] = watcher.names;
+      if (changed.length > 0 && !touched.has(name)) continue;
+      const own = resources.filter((resource) => collectionOf(resource.name) === name);
+      const wrong = await watcher.onUpdate(own, version);
+      if (wrong !== undefined) errors.push(wrong);
+    }
+    return errors;
   }
 }

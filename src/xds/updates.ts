@@ -1,5 +1,6 @@
 // What becomes of updates, whichever way they come: judged whole, applied only where nothing is wrong
 // anywhere, counted.
+import { after, type Maybe } from '../base/after.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { PlainObject } from '../config/values/objects.js';
 import { Place } from '../plan/message/place.js';
@@ -14,18 +15,22 @@ export interface Resource {
   readonly version: string;
 }
 
+/** What is wrong; undefined: nothing. */
+export type Wrong = string | undefined;
+
 /** Applies what has been judged; answers what is refused after all. */
-export type Commit = () => string | undefined;
+export type Commit = () => Maybe<Wrong>;
 
 /**
  * Judges the resources of an update, and changes nothing: what is wrong with one goes to its place,
  * what is wrong with all of them is the answer. What is to be done where nothing is wrong, otherwise.
+ * Both may take a while, so that thousands of resources do not hold up the control thread.
  */
 export type JudgeResources = (
   resources: readonly Resource[],
   version: string,
   describe: (issue: Issue) => string,
-) => string | Commit;
+) => Maybe<string | Commit>;
 
 /** A resource as it came. */
 export interface Offered {
@@ -47,6 +52,8 @@ export interface UpdatesPlan {
 export class Updates {
   readonly #plan: UpdatesPlan;
   readonly #host: SubscriptionHost;
+  /** The latest of those that take a while. */
+  #last: Promise<Wrong> | undefined;
 
   constructor(plan: UpdatesPlan, host: SubscriptionHost) {
     this.#plan = plan;
@@ -60,15 +67,27 @@ export class Updates {
     if (name === 'update_rejected' || name === 'init_fetch_timeout') this.#plan.onRejected?.();
   }
 
-  /** What is wrong; `startedMs`: of performance.now(). */
+  /** One after the other. What is wrong; `startedMs`: of performance.now(). */
   take(
     messages: readonly Offered[],
     version: string,
     startedMs: number,
     describe: (issue: Issue) => string = formatIssue,
-  ): string | undefined {
-    const wrong = this.#apply(messages, version, describe);
-    if (wrong !== undefined) return wrong;
+  ): Maybe<Wrong> {
+    const run = (): Maybe<Wrong> =>
+      after(this.#apply(messages, version, describe), (wrong) => {
+        if (wrong === undefined) this.#tell(version, startedMs);
+        return wrong;
+      });
+    const taken = this.#last ? this.#last.then(run) : run();
+    if (!(taken instanceof Promise)) return taken;
+    this.#last = taken;
+    return taken.finally(() => {
+      if (this.#last === taken) this.#last = undefined;
+    });
+  }
+
+  #tell(version: string, startedMs: number): void {
     const { stats } = this.#host;
     const { statPrefix } = this.#plan;
     stats.setGauge(`${statPrefix}update_time`, Date.now());
@@ -76,14 +95,13 @@ export class Updates {
     stats.setText(`${statPrefix}version_text`, version);
     stats.record(`${statPrefix}update_duration`, Math.round(performance.now() - startedMs));
     stats.count(`${statPrefix}update_success`);
-    return undefined;
   }
 
   #apply(
     messages: readonly Offered[],
     version: string,
     describe: (issue: Issue) => string,
-  ): string | undefined {
+  ): Maybe<Wrong> {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
     const resources = messages.map(({ message, name = '', version: own = '' }, index) => ({
@@ -96,11 +114,12 @@ export class Updates {
       place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
     }
     if (issues.length > 0) return issues.map(describe).join('\n');
-    const verdict = this.#plan.judge(resources, version, describe);
-    if (typeof verdict === 'string') return verdict;
-    const isWarning = ({ severity }: Issue): boolean => severity === 'warning';
-    for (const warning of issues.filter(isWarning)) this.#host.log('warning', describe(warning));
-    const errors = issues.filter((issue) => !isWarning(issue)).map(describe);
-    return errors.length > 0 ? errors.join('\n') : verdict();
+    return after(this.#plan.judge(resources, version, describe), (verdict) => {
+      if (typeof verdict === 'string') return verdict;
+      const isWarning = ({ severity }: Issue): boolean => severity === 'warning';
+      for (const warning of issues.filter(isWarning)) this.#host.log('warning', describe(warning));
+      const errors = issues.filter((issue) => !isWarning(issue)).map(describe);
+      return errors.length > 0 ? errors.join('\n') : verdict();
+    });
   }
 }

@@ -1,4 +1,5 @@
 // Who asks a control plane for resources of one type.
+import type { Maybe } from '../base/after.js';
 import type { PlainObject } from '../config/values/objects.js';
 
 /** A resource that has been decoded, and breaks no rules. */
@@ -12,8 +13,10 @@ export interface KnownResource {
 export interface Watcher {
   /** None: all that there are, told each time with those that have not changed. */
   readonly names: readonly string[];
+  /** Its only name is that of a collection: each time it is told of all that are in it. */
+  readonly isCollection?: boolean | undefined;
   /** What is wrong with them. */
-  onUpdate(resources: readonly KnownResource[], version: string): string | undefined;
+  onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined>;
   /** The update could not be read. */
   onRefused(why: string): void;
   /** What it asks for is not there. */

@@ -7,14 +7,14 @@ import type { LaterContext } from '../plan/compile.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { DynamicChain, LdsPlan } from '../plan/listener/lds-plan.js';
-import type { DiscoveredPlace } from '../plan/discovered.js';
+import type { DiscoveredKind, DiscoveredPlace } from '../plan/discovered.js';
 import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { unawaited } from '../base/bugs.js';
 import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { EndpointSubscription } from './endpoints.js';
-import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
+import { LISTENERS, ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { ScopeSubscription, type DynamicScope } from './scopes.js';
@@ -120,6 +120,7 @@ export class Xds {
     for (const one of plan.context.routes.scopes) this.#addScopes(one);
     this.#extensions = new Extensions(native, this.#host, () => this.#routesToCome.add('filters'));
     for (const one of plan.discovered) this.#extensions.add(one);
+    plan.context.discovered.ask((...wanted) => this.#extensions.latest(...wanted));
     for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host);
     for (const one of plan.tls) this.#secrets.add(one);
@@ -186,7 +187,8 @@ export class Xds {
 
   /** What of listeners the start waits for, as /init_dump calls it. */
   get unready(): readonly string[] {
-    return this.#areClustersReady ? this.#targets.names.map((name) => `target ${name}`) : [];
+    if (!this.#areClustersReady) return [];
+    return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
   stop(): void {
@@ -216,9 +218,9 @@ export class Xds {
     return [...this.#scopes.values()].map(({ name, current }) => ({ name, all: current }));
   }
 
-  /** Some filter comes by ECDS, or may. */
-  get hasExtensions(): boolean {
-    return this.#extensions.isUsed;
+  /** Of filters that come by ECDS, or may. */
+  get kindsOfExtensions(): ReadonlySet<DiscoveredKind> {
+    return this.#extensions.kinds;
   }
 
   extensions(): DynamicExtension[] {
@@ -334,15 +336,14 @@ export class Xds {
 
   /** Filters of listeners that are to come are asked for. */
   #beginExtensions(): void {
-    for (const { discovered } of this.#listeners?.chains ?? []) {
-      for (const one of discovered) if (!this.#discovered.has(one)) this.#extensions.add(one);
+    for (const one of this.#listeners?.discovered ?? []) {
+      if (!this.#discovered.has(one)) this.#extensions.add(one);
     }
   }
 
   /** Filters of listeners that have come and gone. */
   #followExtensions(): void {
-    const chains = this.#listeners?.chains ?? [];
-    const wanted = new Set(chains.flatMap(({ discovered }) => discovered));
+    const wanted = new Set(this.#listeners?.discovered ?? []);
     for (const one of wanted) if (!this.#discovered.has(one)) this.#extensions.add(one);
     for (const one of this.#discovered) if (!wanted.has(one)) this.#extensions.remove(one);
     this.#extensions.fill([...wanted].filter((one) => !this.#discovered.has(one)));
@@ -383,7 +384,7 @@ export class Xds {
   }
 
   #addEndpoints(plan: EdsPlan): EndpointSubscription {
-    const one = new EndpointSubscription(plan, this.#native, this.#host);
+    const one = new EndpointSubscription(plan, this.#native, this.#context, this.#host);
     this.#endpoints.set(plan.cluster, one);
     return one;
   }

@@ -14,6 +14,7 @@ import {
   CLUSTER,
   ControlPlane,
   ENDPOINTS,
+  EXTENSION,
   LISTENER,
   ROUTES,
   type Message,
@@ -26,6 +27,7 @@ const SEED = Number(process.env.FAIRLEAD_SEED ?? 1);
 const UPDATES = Number(process.env.FAIRLEAD_UPDATES ?? 40);
 const ANY = 'type.googleapis.com/';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+const FAULT = 'envoy.extensions.filters.http.fault.v3.HTTPFault';
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
@@ -76,6 +78,9 @@ interface Change {
   readonly wrongField?: string;
 }
 
+/** What is asked for by name. */
+const NAMED: ReadonlySet<string> = new Set([ENDPOINTS, ROUTES, EXTENSION]);
+
 /** What is there, and what may become of it. */
 class World {
   readonly #way: Way;
@@ -91,11 +96,12 @@ class World {
     this.good.set(CLUSTER, [this.#cluster('origin')]);
     this.good.set(ENDPOINTS, [this.#hosts('origin')]);
     this.good.set(ROUTES, [this.#routes([])]);
+    this.good.set(EXTENSION, [this.#filter(503)]);
     this.good.set(LISTENER, [this.#listener('web')]);
   }
 
   next(): Change {
-    const types = [CLUSTER, ENDPOINTS, ROUTES, LISTENER];
+    const types = [CLUSTER, ENDPOINTS, ROUTES, EXTENSION, LISTENER];
     const type = types[this.#below(types.length)] ?? CLUSTER;
     if (this.#below(3) === 0) return this.#wrong(type);
     const count = this.#below(4);
@@ -107,6 +113,7 @@ class World {
       };
     }
     if (type === ENDPOINTS) return { type, resources: [this.#hosts('origin')] };
+    if (type === EXTENSION) return { type, resources: [this.#filter(200 + this.#below(400))] };
     if (type === ROUTES) return { type, resources: [this.#routes(names)] };
     return {
       type,
@@ -136,11 +143,15 @@ class World {
         ['name', [this.#routes([''])]],
         ['domains', [this.#routes(['same', 'same'])]],
       ],
+      [EXTENSION]: [
+        ['http_status', [this.#filter(99)]],
+        ['type url', [this.#filter(503, ROUTER)]],
+      ],
       [LISTENER]: [['stat_prefix', [this.#listener('bad', '')]]],
     };
     const some = wrongs[type] ?? [];
     const [wrongField = '', bad = []] = some[this.#below(some.length)] ?? [];
-    const isNamed = type === ENDPOINTS || type === ROUTES;
+    const isNamed = NAMED.has(type);
     const rest = isNamed ? [] : (this.good.get(type) ?? []);
     return { type, resources: [...rest, ...bad], wrongField };
   }
@@ -196,6 +207,18 @@ class World {
     };
   }
 
+  /** Of no request of these. */
+  #filter(http_status: number, type = FAULT): Message {
+    const fields = {
+      headers: [{ name: 'x-nobody', present_match: true }],
+      abort: { http_status, percentage: { numerator: 100 } },
+    };
+    return {
+      name: 'faults',
+      typed_config: { '@type': ANY + type, ...(type === FAULT && fields) },
+    };
+  }
+
   #listener(name: string, stat_prefix = 'web'): Message {
     const isWeb = name === 'web';
     return {
@@ -211,7 +234,16 @@ class World {
                 '@type': ANY + HCM,
                 stat_prefix,
                 rds: { route_config_name: 'table', config_source: source(this.#way) },
-                http_filters: [{ name: 'router', typed_config: { '@type': ANY + ROUTER } }],
+                http_filters: [
+                  {
+                    name: 'faults',
+                    config_discovery: {
+                      config_source: source(this.#way),
+                      type_urls: [ANY + FAULT],
+                    },
+                  },
+                  { name: 'router', typed_config: { '@type': ANY + ROUTER } },
+                ],
               },
             },
           ],
@@ -270,7 +302,7 @@ async function play(t: TestContext, way: Way): Promise<void> {
     plane.set(type, String(index), resources);
     const kind = type.split('.').at(-1) ?? '';
     // Of what is asked for by name and has not changed incremental streams say nothing.
-    const isNamed = type === ENDPOINTS || type === ROUTES;
+    const isNamed = NAMED.has(type);
     if (isSame && isNamed && way.startsWith('delta')) continue;
     const answer = await answerTo(plane, type, from);
     const error = answer?.error_detail?.message;

@@ -70,6 +70,10 @@ class NotDiscovered final : public HttpFilter {
 }  // namespace
 
 BuiltFilter DiscoveredConfig::build(const plan::DiscoveredFilter& plan, const ConfigScope& scope) {
+  // Another filter of the chain has changed: connections that there are share it with later ones.
+  if (auto known = scope.discovered.find(plan.id)) {
+    return std::shared_ptr<const HttpFilterConfig>(std::move(known));
+  }
   const auto config = std::make_shared<DiscoveredConfig>(plan.id, scope);
   auto first = config->make(plan);
   if (!first) return first.error();

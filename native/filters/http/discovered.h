@@ -3,10 +3,10 @@
 // yet, requests are answered so.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "filters/discovered_places.h"
 #include "filters/http/http_filter.h"
 #include "plan/plan.gen.h"
 
@@ -14,6 +14,7 @@ namespace fairlead::filters {
 
 class DiscoveredConfig final : public HttpFilterConfig {
  public:
+  // The same, where there is one of its number: then the plan says nothing new.
   static BuiltFilter build(const plan::DiscoveredFilter& plan, const ConfigScope& scope);
 
   // As one worker has it: whoever holds it counts without the others.
@@ -41,22 +42,7 @@ class DiscoveredConfig final : public HttpFilterConfig {
   std::vector<Current> current_;
 };
 
-// The filters of a data plane that are discovered, by their numbers. The control thread's.
-class DiscoveredFilters {
- public:
-  void add(const std::shared_ptr<DiscoveredConfig>& filter) {
-    std::erase_if(filters_, [](const auto& known) { return known.second.expired(); });
-    filters_[filter->id()] = filter;
-  }
-  // Null: there is none of this number, or not any more.
-  std::shared_ptr<DiscoveredConfig> find(uint64_t id) const {
-    const auto found = filters_.find(id);
-    return found == filters_.end() ? nullptr : found->second.lock();
-  }
-
- private:
-  // Their filter chains hold them.
-  std::map<uint64_t, std::weak_ptr<DiscoveredConfig>> filters_;
-};
+// Those of a data plane.
+class DiscoveredFilters : public DiscoveredPlaces<DiscoveredConfig> {};
 
 }  // namespace fairlead::filters

@@ -11,7 +11,11 @@ namespace {
 
 using Config = std::shared_ptr<const net::ListenerFilterConfig>;
 
-Config buildConfig(const plan::ListenerFilter& plan, stats::Registry& registry) {
+const Error kUnknown{"a listener filter of a kind that is not known here"};
+
+// Null: there is no such kind.
+Config buildConfig(const plan::ListenerFilter& plan, const ListenerFilterParts& parts) {
+  stats::Registry& registry = parts.registry;
   if (plan.http_inspector) return std::make_shared<HttpInspectorConfig>(registry);
   if (plan.proxy_protocol) {
     return std::make_shared<ProxyProtocolConfig>(*plan.proxy_protocol, registry);
@@ -19,17 +23,33 @@ Config buildConfig(const plan::ListenerFilter& plan, stats::Registry& registry) 
   if (plan.tls_inspector)
     return std::make_shared<TlsInspectorConfig>(*plan.tls_inspector, registry);
   if (plan.original_dst) return std::make_shared<OriginalDstConfig>();
-  return nullptr;
+  if (!plan.discovered) return nullptr;
+  auto first = buildDiscovered(*plan.discovered, parts);
+  if (!first) return nullptr;
+  auto place =
+      std::make_shared<DiscoveredListenerConfig>(plan.discovered->id, parts.workers, first.value());
+  parts.discovered.add(place);
+  return place;
 }
 
 }  // namespace
 
+Result<DiscoveredListenerConfig::Inner> buildDiscovered(const plan::DiscoveredListenerFilter& plan,
+                                                        const ListenerFilterParts& parts) {
+  if (plan.filter.empty()) return DiscoveredListenerConfig::Inner();
+  const plan::ListenerFilter& filter = plan.filter.front();
+  // One within another is nobody's plan.
+  DiscoveredListenerConfig::Inner inner = filter.discovered ? nullptr : buildConfig(filter, parts);
+  if (!inner) return kUnknown;
+  return inner;
+}
+
 Result<net::ListenerFilters> buildListenerFilters(const std::vector<plan::ListenerFilter>& plans,
-                                                  stats::Registry& registry) {
+                                                  const ListenerFilterParts& parts) {
   net::ListenerFilters filters;
   for (const plan::ListenerFilter& plan : plans) {
-    net::ListenerFilterEntry entry{buildConfig(plan, registry), nullptr};
-    if (!entry.config) return Error{"a listener filter of a kind that is not known here"};
+    net::ListenerFilterEntry entry{buildConfig(plan, parts), nullptr};
+    if (!entry.config) return kUnknown;
     if (plan.disabled) {
       entry.disabled = std::make_shared<const net::ListenerPredicate>(*plan.disabled);
     }

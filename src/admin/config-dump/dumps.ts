@@ -7,6 +7,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
+import type { DiscoveredKind } from '../../plan/discovered.js';
 import type { DynamicCluster } from '../../xds/clusters.js';
 import { withContents } from '../../xds/secret-files.js';
 import type { DynamicListeners } from '../../xds/xds.js';
@@ -258,14 +259,23 @@ function* routeItems(chains: readonly FilterChain[], time: PlainObject): Generat
 
 type MakeDump = (kind: string, single: PlainObject, lists: Dump['lists']) => Dump;
 
-/** Of the one kind of filters that come later; none where nobody asks for any. */
+/** As the real server: a dump for each kind of filters that come later, where any is asked for. */
 function ecdsDumps({ xds }: AdminHost, dump: MakeDump): Dump[] {
-  if (!xds?.hasExtensions) return [];
-  return [dump('Ecds', {}, { ecds_filters: () => extensionItems(xds) })];
+  const kinds = ['http_filter', 'network_filter', 'tcp_listener_filter'] as const;
+  return kinds.flatMap((kind) =>
+    xds?.kindsOfExtensions.has(kind)
+      ? [dump('Ecds', {}, { ecds_filters: () => extensionItems(xds, kind) })]
+      : [],
+  );
 }
 
-function* extensionItems(xds: NonNullable<AdminHost['xds']>): Generator<DumpItem> {
-  for (const { version, message, updatedMs } of xds.extensions()) {
+function* extensionItems(
+  xds: NonNullable<AdminHost['xds']>,
+  kind: DiscoveredKind,
+): Generator<DumpItem> {
+  for (const { version, message, updatedMs } of xds
+    .extensions()
+    .filter((one) => one.kind === kind)) {
     yield {
       name: message.name ?? '',
       message: {

@@ -19,19 +19,46 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
   ];
 }
 
-/** Before the server is LIVE each static listener is waited for, and what it waits for itself. */
+/**
+ * Before the server is LIVE each static listener is waited for, and what it waits for itself; at any time
+ * listeners of LDS that are not in place yet.
+ */
 function initDump(host: AdminHost): AdminReply {
   const { xds, bootstrap } = host;
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
-  const names = xds?.unready ?? [];
-  const listeners = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
+  const unready = new Set(xds?.unready ?? []);
+  const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
+  const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
+  const ofListeners = [...fixed, ...warming].map((listener) => ({
+    listener,
+    targets: targetsOf(listener).filter((target) => unready.has(target)),
+  }));
+  for (const { targets } of ofListeners) for (const one of targets) unready.delete(one);
   const dumps = [
-    ...(names.length > 0 ? [{ name: 'init manager Server', target_names: names }] : []),
-    ...listeners.map((listener) => ({
+    ...(unready.size > 0
+      ? [{ name: 'init manager Server', target_names: [...unready].map((one) => `target ${one}`) }]
+      : []),
+    ...ofListeners.map(({ listener, targets }) => ({
       name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,
+      ...(targets.length > 0 && { target_names: targets.map((one) => `shared target ${one}`) }),
     })),
   ];
   return jsonReply(dumps.length > 0 ? { unready_targets_dumps: dumps } : {});
+}
+
+/** What it may wait for: routes and filters that come later. */
+function targetsOf(message: object): string[] {
+  const targets = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+    const { name, config_discovery: filter, rds } = value as Readonly<Record<string, unknown>>;
+    if (filter) targets.add(`FilterConfigSubscription init ${String(name)}`);
+    const table = (rds as { readonly route_config_name?: string } | undefined)?.route_config_name;
+    if (table) targets.add(`RdsRouteConfigSubscription RDS init ${table}`);
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(message);
+  return [...targets];
 }
 
 /** A number of 64 bits that tells configurations apart. */

@@ -2,14 +2,17 @@
 // such a tree names stands in the filter's place.
 import type {
   Any,
+  envoy_config_core_v3_ExtensionConfigSource as ExtensionConfigSource,
   envoy_extensions_common_matching_v3_ExtensionWithMatcher as WithMatcher,
   envoy_extensions_common_matching_v3_ExtensionWithMatcherPerRoute as PerRoute,
   envoy_extensions_filters_http_composite_v3_Composite as Composite,
   envoy_extensions_filters_http_composite_v3_CompositePerRoute as CompositePerRoute,
+  envoy_extensions_filters_http_composite_v3_DynamicConfig as DynamicConfig,
   envoy_extensions_filters_http_composite_v3_ExecuteFilterAction as ExecuteFilter,
   envoy_extensions_filters_http_composite_v3_FilterChainConfiguration as FilterChain,
   xds_type_matcher_v3_Matcher as MatcherMessage,
 } from '../../../build/messages.gen.js';
+import { compileDiscoveredFilter } from './discovered-filter.js';
 import {
   type CompileContext,
   defineHttpFilter,
@@ -43,13 +46,26 @@ const COMPOSITE_PER_ROUTE = supportedFields<CompositePerRoute>(
 );
 const EXECUTE = supportedFields<ExecuteFilter>(`${COMPOSITE_PACKAGE}.ExecuteFilterAction`, [
   'typed_config',
+  'dynamic_config',
   'filter_chain',
   'filter_chain_name',
   'sample_percent',
 ]);
+const DYNAMIC = supportedFields<DynamicConfig>(`${COMPOSITE_PACKAGE}.DynamicConfig`, [
+  'name',
+  'config_discovery',
+]);
 
-/** Chains that a composite filter has by name. */
-type NamedChains = ReadonlyMap<string, readonly HttpFilter[]>;
+/** What actions of a tree may name. */
+interface ActionParts {
+  /** Chains that a composite filter has by name. */
+  readonly named: ReadonlyMap<string, readonly HttpFilter[]>;
+  /** A filter of the chain has the tree, not a route: filters may come later. */
+  readonly isOfChain: boolean;
+}
+
+const OF_CHAIN: ActionParts = { named: new Map(), isOfChain: true };
+const OF_ROUTE: ActionParts = { named: new Map(), isOfChain: false };
 
 /** The type of the filter's own message, where another one is around it. */
 export function ownType(config: Any | undefined): string {
@@ -64,7 +80,8 @@ export const matchDelegate: HttpFilterExtension = defineHttpFilter<WithMatcher, 
     refuseOtherFields(place, message, WITH_MATCHER);
     const at = place.field('extension_config');
     const inner = compileFilter(message.extension_config ?? {}, at, context);
-    const match = compileSettings(message.xds_matcher, place.field('xds_matcher'), context);
+    const tree = place.field('xds_matcher');
+    const match = compileSettings(message.xds_matcher, tree, context, OF_CHAIN);
     if (inner && 'router' in inner) {
       at.error('a router that only some requests come to is not supported');
       return inner;
@@ -76,7 +93,7 @@ export const matchDelegate: HttpFilterExtension = defineHttpFilter<WithMatcher, 
     compile(message, place, context) {
       refuseOtherFields(place, message, PER_ROUTE);
       const at = place.field('xds_matcher');
-      return { match: compileSettings(message.xds_matcher, at, context) };
+      return { match: compileSettings(message.xds_matcher, at, context, OF_ROUTE) };
     },
   },
 });
@@ -95,14 +112,17 @@ export const composite: HttpFilterExtension = defineHttpFilter<Composite, Compos
     const { matcher } = message;
     return {
       composite: {},
-      match: matcher && compileSettings(matcher, place.field('matcher'), context, named),
+      match:
+        matcher &&
+        compileSettings(matcher, place.field('matcher'), context, { named, isOfChain: true }),
     };
   },
   byRoute: {
     type: COMPOSITE_PER_ROUTE.type,
     compile(message, place, context) {
       refuseOtherFields(place, message, COMPOSITE_PER_ROUTE);
-      return { match: compileSettings(message.matcher, place.field('matcher'), context) };
+      const at = place.field('matcher');
+      return { match: compileSettings(message.matcher, at, context, OF_ROUTE) };
     },
   },
 });
@@ -111,11 +131,11 @@ function compileSettings(
   matcher: MatcherMessage | undefined,
   place: Place,
   context: CompileContext,
-  named: NamedChains = new Map(),
+  parts: ActionParts,
 ): MatchSettings {
   const actions: MatchAction[] = [];
   const tree = compileHttpTree(matcher ?? {}, place, context.runtime, (config, name, at) => {
-    const action = compileAction(config, name, at, context, named);
+    const action = compileAction(config, name, at, context, parts);
     return action && actions.push({ ...action, name }) - 1;
   });
   return { tree, actions };
@@ -126,7 +146,7 @@ function compileAction(
   name: string,
   place: Place,
   context: CompileContext,
-  named: NamedChains,
+  parts: ActionParts,
 ): MatchAction | undefined {
   if (config.$type === SKIP) return { skips: true };
   if (config.$type !== EXECUTE.type) {
@@ -136,14 +156,37 @@ function compileAction(
   const inner = place.within(EXECUTE.type);
   refuseOtherFields(inner, config, EXECUTE);
   const message = config as ExecuteFilter;
-  const { sample_percent: sample, filter_chain_name: chainName } = message;
+  const { sample_percent: sample } = message;
   const share = sample && context.runtime.liveMillionths(sample.runtime_key, sample.default_value);
-  const filters = message.filter_chain
-    ? compileChain(message.filter_chain, inner.field('filter_chain'), context)
-    : message.typed_config
-      ? passed(compileFilter(message.typed_config, inner.field('typed_config'), context))
-      : (named.get(chainName ?? '') ?? []);
+  const filters = compileExecuted(message, inner, context, parts);
   return { filters, share: share && { millionths: share.value, slot: share.slot } };
+}
+
+function compileExecuted(
+  message: ExecuteFilter,
+  place: Place,
+  context: CompileContext,
+  { named, isOfChain }: ActionParts,
+): readonly HttpFilter[] {
+  const { dynamic_config: later, filter_chain: chain, typed_config: config } = message;
+  if (chain) return compileChain(chain, place.field('filter_chain'), context);
+  if (later) {
+    const at = place.field('dynamic_config');
+    refuseOtherFields(at, later, DYNAMIC);
+    if (!isOfChain) {
+      at.error('a filter that comes later (dynamic_config) is not supported in routes', {
+        expected: 'typed_config, or dynamic_config in the connection manager',
+      });
+      return [];
+    }
+    const { name = '', config_discovery: discovery = {} } = later;
+    const where = at.field('config_discovery');
+    return passed(
+      compileDiscoveredFilter(name, discovery as ExtensionConfigSource, where, context),
+    );
+  }
+  if (config) return passed(compileFilter(config, place.field('typed_config'), context));
+  return named.get(message.filter_chain_name ?? '') ?? [];
 }
 
 function compileChain(

@@ -6,6 +6,8 @@ import type { Source } from '../sources.js';
 /** Clusters of CDS. */
 export interface CdsPlan {
   readonly source: Source;
+  /** As the collection of them is called; absent: all that there are. */
+  readonly collection?: string;
   /** Names that it cannot have. */
   readonly staticClusters: readonly string[];
   /** As a static cluster is compiled. Undefined after some errors. */

@@ -2,6 +2,7 @@
 import type {
   envoy_config_core_v3_ApiConfigSource as ApiConfigSource,
   envoy_config_core_v3_RateLimitSettings as RateLimitSettings,
+  envoy_extensions_config_validators_minimum_clusters_v3_MinimumClustersValidator as MinimumClusters,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
 import type { CompileContext } from '../extension.js';
@@ -21,7 +22,12 @@ const API = supportedFields<ApiConfigSource>(TYPE, [
   'request_timeout',
   'rate_limit_settings',
   'set_node_on_first_message_only',
+  'config_validators',
 ]);
+const MINIMUM = supportedFields<MinimumClusters>(
+  'envoy.extensions.config.validators.minimum_clusters.v3.MinimumClustersValidator',
+  ['min_clusters_num'],
+);
 const RATE_LIMIT = supportedFields<RateLimitSettings>('envoy.config.core.v3.RateLimitSettings', [
   'max_tokens',
   'fill_rate',
@@ -153,10 +159,12 @@ function compileStream(
   const limit = api.rate_limit_settings;
   if (limit) refuseOtherFields(place.field('rate_limit_settings'), limit, RATE_LIMIT);
   const baseMs = wholeMs(backOff?.base_interval, DEFAULT_BACK_OFF_MS);
+  const minClusters = compileValidators(api, place.field('config_validators'));
   return {
     isDelta: api.api_type === 'DELTA_GRPC',
     service,
     sendsNodeOnce: api.set_node_on_first_message_only ?? false,
+    ...(minClusters > 0 && { minClusters }),
     ...(limit && {
       rateLimit: {
         burst: limit.max_tokens ?? DEFAULT_BURST,
@@ -171,6 +179,25 @@ function compileStream(
       ),
     },
   };
+}
+
+/** How many clusters there have to be at least. */
+function compileValidators(
+  { config_validators: some = [] }: ApiConfigSource,
+  place: Place,
+): number {
+  const least = some.map(({ name = '', typed_config: config }, index) => {
+    const at = place.index(index);
+    if (config?.$type === MINIMUM.type) {
+      refuseOtherFields(at.field('typed_config'), config as MinimumClusters, MINIMUM);
+      return (config as MinimumClusters).min_clusters_num ?? 0;
+    }
+    at.error(`the validator '${name}' (${config?.$type ?? ''}) is not supported`, {
+      expected: MINIMUM.type,
+    });
+    return 0;
+  });
+  return Math.max(0, ...least);
 }
 
 function compileRest(

@@ -5,8 +5,14 @@ import type {
   envoy_config_core_v3_GrpcService_GoogleGrpc_ChannelArgs as ChannelArgs,
   envoy_config_core_v3_GrpcService_GoogleGrpc_ChannelCredentials as ChannelCredentials,
   envoy_config_core_v3_GrpcService_GoogleGrpc_SslCredentials as SslCredentials,
+  envoy_config_grpc_credential_v3_FileBasedMetadataConfig as FileBasedMetadata,
 } from '../../../build/messages.gen.js';
-import type { GoogleCredentials, GoogleGrpcPlan, GrpcMetadata } from '../service-plan.js';
+import type {
+  FileToken,
+  GoogleCredentials,
+  GoogleGrpcPlan,
+  GrpcMetadata,
+} from '../service-plan.js';
 import { readDataSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -36,10 +42,18 @@ const SSL = supportedFields<SslCredentials>(`${TYPE}.SslCredentials`, [
   'private_key',
   'cert_chain',
 ]);
-const CALL = supportedFields<CallCredentials>(`${TYPE}.CallCredentials`, ['access_token']);
+const CALL = supportedFields<CallCredentials>(`${TYPE}.CallCredentials`, [
+  'access_token',
+  'from_plugin',
+]);
+const FILE_BASED = supportedFields<FileBasedMetadata>(
+  'envoy.config.grpc_credential.v3.FileBasedMetadataConfig',
+  ['secret_data', 'header_key', 'header_prefix'],
+);
 const ARGS = supportedFields<ChannelArgs>(`${TYPE}.ChannelArgs`, ['args']);
 
 const DEFAULT_FACTORY = 'envoy.grpc_credentials.default';
+const FILE_FACTORY = 'envoy.grpc_credentials.file_based_metadata';
 
 /** Undefined after an error. */
 export function compileGoogleGrpc(
@@ -49,11 +63,11 @@ export function compileGoogleGrpc(
 ): GoogleGrpcPlan | undefined {
   refuseOtherFields(place, message, GOOGLE);
   const factory = message.credentials_factory_name ?? '';
-  if (factory !== '' && factory !== DEFAULT_FACTORY) {
+  if (factory !== '' && factory !== DEFAULT_FACTORY && factory !== FILE_FACTORY) {
     place
       .field('credentials_factory_name')
       .error(`Unknown google grpc credentials factory: ${factory}`, {
-        expected: DEFAULT_FACTORY,
+        expected: `${DEFAULT_FACTORY} or ${FILE_FACTORY}`,
       });
   }
   if (message.per_stream_buffer_limit_bytes !== undefined) {
@@ -61,17 +75,20 @@ export function compileGoogleGrpc(
       .field('per_stream_buffer_limit_bytes')
       .warn('has no effect: what waits to be sent has a limit of its own');
   }
+  const isOfFile = factory === FILE_FACTORY;
   const credentials = compileChannel(
-    message.channel_credentials,
+    // As the real server: tokens of files go over TLS unless it is said otherwise.
+    message.channel_credentials ?? (isOfFile ? { ssl_credentials: {} } : undefined),
     place.field('channel_credentials'),
   );
   const calls = place.field('call_credentials');
-  const accessTokens = (message.call_credentials ?? []).flatMap((call, index) => {
-    refuseOtherFields(calls.index(index), call, CALL);
-    return call.access_token ?? [];
-  });
+  const tokens = (message.call_credentials ?? []).map((call, index) =>
+    compileCall(call, isOfFile, calls.index(index)),
+  );
   if (!credentials) return undefined;
-  if (accessTokens.length > 0 && credentials.kind !== 'ssl') {
+  const accessTokens = tokens.flatMap(({ access }) => access ?? []);
+  const fileTokens = tokens.flatMap(({ file }) => file ?? []);
+  if (accessTokens.length + fileTokens.length > 0 && credentials.kind !== 'ssl') {
     calls.error('an access token is only sent over TLS', { expected: 'ssl_credentials' });
   }
   return {
@@ -80,9 +97,38 @@ export function compileGoogleGrpc(
     statPrefix: message.stat_prefix ?? '',
     credentials,
     accessTokens,
+    fileTokens,
     channelOptions: compileArgs(message.channel_args ?? {}, place.field('channel_args')),
     metadata,
   };
+}
+
+/** A token that calls carry. */
+function compileCall(
+  message: CallCredentials,
+  isOfFile: boolean,
+  place: Place,
+): { readonly access?: string; readonly file?: FileToken } {
+  refuseOtherFields(place, message, CALL);
+  const { access_token: access, from_plugin: plugin } = message;
+  if (!plugin) return access === undefined ? {} : { access };
+  const at = place.field('from_plugin');
+  const config = plugin.typed_config;
+  if (!isOfFile || plugin.name !== FILE_FACTORY || config?.$type !== FILE_BASED.type) {
+    at.error(`the credentials '${plugin.name ?? ''}' (${config?.$type ?? ''}) are not supported`, {
+      expected: `${FILE_FACTORY} (${FILE_BASED.type}), which credentials_factory_name names, too`,
+    });
+    return {};
+  }
+  const own = config as FileBasedMetadata;
+  const where = at.field('typed_config').within(FILE_BASED.type);
+  refuseOtherFields(where, own, FILE_BASED);
+  const { secret_data: secret, header_key: header, header_prefix: prefix = '' } = own;
+  const common = { header: header || 'authorization', prefix };
+  // It may be written later, and written again.
+  if (secret?.filename) return { file: { ...common, path: secret.filename, text: '' } };
+  const text = readDataSource(secret, where.field('secret_data'));
+  return text ? { file: { ...common, text: Buffer.from(text).toString('latin1') } } : {};
 }
 
 function compileChannel(

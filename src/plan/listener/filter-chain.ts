@@ -3,9 +3,11 @@ import type {
   envoy_config_listener_v3_Filter as FilterMessage,
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
 } from '../../../build/messages.gen.js';
+import { compileDiscovered } from '../discovered-config.js';
 import { findExtension, type CompileContext } from '../extension.js';
 import { metadataOf } from '../format/metadata-values.js';
 import { RAW_BUFFER } from '../raw-buffer.js';
+import { DiscoveredChain, mergeFilters, nextChainId } from './discovered-chain.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
 import type { NetworkFilterPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
@@ -26,30 +28,34 @@ const CHAIN = supportedFields<FilterChainMessage>('envoy.config.listener.v3.Filt
 const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', [
   'name',
   'typed_config',
+  'config_discovery',
 ]);
 
+/** `id`: among all chains there ever are; absent: it needs none, unless filters of it come later. */
 export function compileFilterChain(
   message: FilterChainMessage,
   place: Place,
   context: CompileContext,
+  id?: number,
 ): FilterChain {
   refuseOtherFields(place, message, CHAIN);
   const socket = compileSocket(message, place.field('transport_socket'), context);
   const match = message.filter_chain_match;
   const filters = message.filters ?? [];
-  const plan = compileFilters(filters, place.field('filters'), context);
+  const made = compileFilters(filters, place.field('filters'), context, id);
   const tls = typeof socket === 'object' ? socket : undefined;
   if (tls) context.addTls(tls);
-  return {
+  const rest = {
     name: message.name,
     match: match && compileFilterChainMatch(match, place.field('filter_chain_match')),
-    ...plan,
     ...metadataOf(message.metadata),
     ...(tls && {
       tls: tls.context,
       handshake_timeout_ms: wholeMs(message.transport_socket_connect_timeout, 0),
     }),
   };
+  if ('discovered' in made) return made.discovered.plan(rest);
+  return { ...rest, ...made.plan, ...(id !== undefined && { id }) };
 }
 
 /** True: bytes in the clear. Undefined after an error. */
@@ -71,50 +77,79 @@ function compileFilters(
   filters: readonly FilterMessage[],
   place: Place,
   context: CompileContext,
-): NetworkFilterPlan {
-  let plan: NetworkFilterPlan = {};
-  filters.forEach((filter, index) => {
+  id: number | undefined,
+): { readonly plan: NetworkFilterPlan } | { readonly discovered: DiscoveredChain } {
+  const chain: DiscoveredChain[] = [];
+  const isLast = (index: number): boolean => index === filters.length - 1;
+  const parts = filters.map((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, filter, FILTER);
+    const { name = '', config_discovery: later } = filter;
+    if (later) {
+      return compileDiscovered<NetworkFilterPlan>(
+        ...([name, later, at.field('config_discovery'), context] as const),
+        {
+          kind: 'network_filter',
+          filters: 'networkFilters',
+          fixed: { 'envoy.filters.network.http_connection_manager': 'the HTTP connection manager' },
+          accept: (part, extension, where) =>
+            checkOrder(part, `${name} of type ${extension.name}`, isLast(index), where)
+              ? part
+              : undefined,
+          put: (part) => () => {
+            const changed = chain.filter((one) => one.set(index, part));
+            return { changed_filter_chains: changed.map((one) => one.plan()) };
+          },
+        },
+      );
+    }
     const extension = findExtension(context, 'networkFilters', filter, at);
-    if (!extension || !filter.typed_config) return;
+    if (!extension || !filter.typed_config) return undefined;
     const part = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    const isTerminal =
-      part.cluster_of_server_name === undefined &&
-      part.gates === undefined &&
-      part.guards === undefined &&
-      part.server_name_lookup === undefined;
-    const isLast = index === filters.length - 1;
-    const name = `${filter.name ?? ''} of type ${extension.name}`;
-    if (isTerminal && !isLast) {
-      at.error(
-        `Error: terminal filter named ${name} must be the last filter in a network filter chain.`,
-      );
-    }
-    if (!isTerminal && isLast) {
-      at.error(
-        `Error: non-terminal filter named ${name} is the last filter in a network filter chain.`,
-      );
-    }
-    const gates = [...(plan.gates ?? []), ...(part.gates ?? [])];
-    const guards = [...(plan.guards ?? []), ...(part.guards ?? [])];
-    plan = {
-      ...plan,
-      ...part,
-      ...(gates.length > 0 && { gates }),
-      ...(guards.length > 0 && { guards }),
-    };
+    checkOrder(part, `${name} of type ${extension.name}`, isLast(index), at);
+    return { first: part };
   });
-  return plan;
+  const isDiscovered = filters.some(({ config_discovery: later }) => later);
+  if (!isDiscovered) return { plan: mergeFilters(parts.flatMap((part) => part?.first ?? [])) };
+  const discovered = new DiscoveredChain(
+    id ?? nextChainId(),
+    parts.map((part) => part?.first),
+  );
+  chain.push(discovered);
+  return { discovered };
+}
+
+/** False: it may not stand there. */
+function checkOrder(
+  part: NetworkFilterPlan,
+  named: string,
+  isLast: boolean,
+  place: Place,
+): boolean {
+  const isTerminal =
+    part.cluster_of_server_name === undefined &&
+    part.gates === undefined &&
+    part.guards === undefined &&
+    part.server_name_lookup === undefined;
+  if (isTerminal === isLast) return true;
+  place.error(
+    isTerminal
+      ? `Error: terminal filter named ${named} must be the last filter in a network filter chain.`
+      : `Error: non-terminal filter named ${named} is the last filter in a network filter chain.`,
+  );
+  return false;
 }
 
 /** An error at each chain that takes what a chain before it takes already. */
 export function refuseOverlaps(
   messages: readonly FilterChainMessage[],
   chains: readonly FilterChain[],
+  listener: string,
   place: Place,
 ): void {
   const owners = new Map<string, number>();
+  const adding = `error adding listener '${listener}': `;
+  const overlap = `${adding}multiple filter chains with overlapping matching rules are defined`;
   chains.forEach((chain, index) => {
     const combinations = combinationsOf(chain.match ?? {});
     const owner = combinations.map((text) => owners.get(text)).find((found) => found !== undefined);
@@ -124,8 +159,9 @@ export function refuseOverlaps(
         .index(index)
         .error(
           same
-            ? `filter chain '${chain.name ?? ''}' has the same matching rules defined as '${chains[owner]?.name ?? ''}'`
-            : 'multiple filter chains with overlapping matching rules are defined',
+            ? `${adding}filter chain '${chain.name ?? ''}' has the same matching rules defined as ` +
+                `'${chains[owner]?.name ?? ''}'. duplicate matcher is: ${matchText(messages[index])}`
+            : overlap,
           {
             expected: `another filter_chain_match than that of filter_chains[${owner}]`,
             related: place.index(owner),
@@ -136,12 +172,29 @@ export function refuseOverlaps(
       place
         .index(index)
         .field('filter_chain_match')
-        .error('multiple filter chains with overlapping matching rules are defined', {
+        .error(overlap, {
           expected: 'each criterion once',
         });
     }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
   });
+}
+
+/** As the real server: in the order of the schema. */
+const MATCH_ORDER = [
+  'prefix_ranges',
+  'source_prefix_ranges',
+  'source_ports',
+  'destination_port',
+  'transport_protocol',
+  'application_protocols',
+  'server_names',
+  'source_type',
+  'direct_source_prefix_ranges',
+] as const;
+
+function matchText({ filter_chain_match: match = {} }: FilterChainMessage = {}): string {
+  return JSON.stringify(Object.fromEntries(MATCH_ORDER.map((name) => [name, match[name]])));
 }
 
 /** Where a tree names them: an error at each chain without a name, or with that of another. */

@@ -5,18 +5,21 @@ import type {
   envoy_config_listener_v3_Listener as ListenerMessage,
 } from '../../../build/messages.gen.js';
 import { messageKey } from '../../config/values/same-message.js';
-import type { DiscoveredPlace } from '../discovered.js';
+import type { DiscoveredPlace, DiscoveredPlaces } from '../discovered.js';
 import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { FilterChain, Listener } from '../plan.gen.js';
 import { ChainRoutes, type RouteSlots } from '../route-slots.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
+import { nextChainId } from './discovered-chain.js';
 import { compileFilterChain } from './filter-chain.js';
 import { compileListener } from './listener.js';
 
 export interface LdsPlan {
   readonly source: Source;
+  /** As the collection of them is called; absent: all that there are. */
+  readonly collection?: string;
   /** Those of the bootstrap: no other has their names or addresses. */
   readonly staticListeners: readonly Listener[];
 }
@@ -38,10 +41,9 @@ export interface CompiledListener {
   readonly listener: Listener;
   /** By what they say. */
   readonly chains: ReadonlyMap<string, DynamicChain>;
+  /** Listener filters that come later. */
+  readonly discovered: readonly DiscoveredPlace[];
 }
-
-/** Chains of all listeners have numbers of their own, up to the end of the process. */
-let lastChainId = 0;
 
 /**
  * `known`: chains that there are already; what is not new is theirs. Undefined after some errors; what
@@ -52,9 +54,11 @@ export function compileDynamicListener(
   place: Place,
   context: CompileContext & { readonly routes: RouteSlots },
   known: ReadonlyMap<string, DynamicChain>,
-): Partial<CompiledListener> & Pick<CompiledListener, 'chains'> {
+): Partial<CompiledListener> & Omit<CompiledListener, 'listener'> {
   const chains = new Map<string, DynamicChain>();
-  const listener = compileListener(message, place, context, (chain, at, isDefault) => {
+  const ofListener: DiscoveredPlace[] = [];
+  const outer = { ...context, discovered: placesIn(ofListener, context) };
+  const listener = compileListener(message, place, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
     const before = known.get(key);
     if (before) {
@@ -62,15 +66,15 @@ export function compileDynamicListener(
       return before.plan;
     }
     const routes = new ChainRoutes(context.routes);
-    const id = ++lastChainId;
+    const id = nextChainId();
     const sockets: TlsSocketPlan[] = [];
     const discovered: DiscoveredPlace[] = [];
     const own = {
       ...{ ...context, routes },
       addTls: (socket: TlsSocketPlan) => sockets.push(socket),
-      discovered: { add: (one: DiscoveredPlace) => discovered.push(one) },
+      discovered: placesIn(discovered, context),
     };
-    const plan = { ...compileFilterChain(chain, at, own), id };
+    const plan = compileFilterChain(chain, at, own, id);
     chains.set(key, {
       id,
       message: chain,
@@ -82,7 +86,14 @@ export function compileDynamicListener(
     });
     return plan;
   });
-  return { chains, ...(listener && { listener }) };
+  return { chains, discovered: ofListener, ...(listener && { listener }) };
+}
+
+function placesIn(list: DiscoveredPlace[], { discovered }: CompileContext): DiscoveredPlaces {
+  return {
+    add: (one) => list.push(one),
+    latest: (...wanted) => discovered.latest(...wanted),
+  };
 }
 
 /** The new ones among chains that are not used after all. */

@@ -238,7 +238,7 @@ function compileFilterChains(
   const chains = messages.map((chain, index) => compileChain(chain, at.index(index), false));
   // A tree tells chains apart in its own way.
   if (message.filter_chain_matcher) refuseSameNames(messages, text, at);
-  else refuseOverlaps(messages, chains, at);
+  else refuseOverlaps(messages, chains, text, at);
   if (message.default_filter_chain) {
     const at = place.field('default_filter_chain');
     const fallback = compileChain(message.default_filter_chain, at, true);

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type Metadata } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -18,12 +18,14 @@ export const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
 export const RUNTIME = 'envoy.service.runtime.v3.Runtime';
 export const SCOPE = 'envoy.config.route.v3.ScopedRouteConfiguration';
 export const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
+export const ENDPOINT = 'envoy.config.endpoint.v3.LbEndpoint';
 export const EXTENSION = 'envoy.config.core.v3.TypedExtensionConfig';
 
 /** By type: the service, how its methods end, and its path over REST. */
 const SERVICES: Readonly<Record<string, readonly [service: string, what: string]>> = {
   [CLUSTER]: ['cluster.v3.ClusterDiscoveryService', 'Clusters'],
   [ENDPOINTS]: ['endpoint.v3.EndpointDiscoveryService', 'Endpoints'],
+  [ENDPOINT]: ['endpoint.v3.LocalityEndpointDiscoveryService', 'LocalityEndpoints'],
   [LISTENER]: ['listener.v3.ListenerDiscoveryService', 'Listeners'],
   [ROUTES]: ['route.v3.RouteDiscoveryService', 'Routes'],
   [SECRET]: ['secret.v3.SecretDiscoveryService', 'Secrets'],
@@ -41,6 +43,15 @@ const FILES = [
   'envoy/config/route/v3/scoped_route.proto',
   'envoy/config/core/v3/extension.proto',
   'envoy/extensions/filters/http/fault/v3/fault.proto',
+  'envoy/extensions/filters/http/cors/v3/cors.proto',
+  'envoy/extensions/filters/listener/http_inspector/v3/http_inspector.proto',
+  'envoy/extensions/filters/listener/original_dst/v3/original_dst.proto',
+  'envoy/extensions/filters/listener/proxy_protocol/v3/proxy_protocol.proto',
+  'envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector.proto',
+  'envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.proto',
+  'envoy/extensions/retry/host/previous_hosts/v3/previous_hosts.proto',
+  'envoy/extensions/filters/network/direct_response/v3/config.proto',
+  'envoy/extensions/filters/network/rbac/v3/rbac.proto',
   'envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.proto',
   'envoy/extensions/filters/http/router/v3/router.proto',
   'envoy/extensions/transport_sockets/tls/v3/tls.proto',
@@ -76,6 +87,7 @@ export interface Request {
 }
 
 interface Call {
+  readonly metadata: Metadata;
   write(bytes: Buffer): void;
   on(event: 'data', take: (bytes: Buffer) => void): void;
   on(event: 'end' | 'cancelled' | 'error' | 'close', act: () => void): void;
@@ -85,6 +97,13 @@ interface Call {
 interface Known {
   readonly version: string;
   readonly resources: ReadonlyMap<string, Message>;
+}
+
+/** Where it listens, and how. */
+interface Place {
+  /** Of a pipe; absent: a port. */
+  readonly path?: string;
+  readonly credentials?: ServerCredentials;
 }
 
 /** What a stream has of a type. */
@@ -97,6 +116,8 @@ interface Asked {
 }
 
 const ANY = 'type.googleapis.com/';
+/** "xdstp://AUTHORITY/TYPE/a/b?context" is in "xdstp://AUTHORITY/TYPE/a/*?context". */
+const collectionOf = (name: string): string => name.replace(/[^/?]*(?=\?|$)/, '*');
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 export class ControlPlane {
@@ -118,9 +139,17 @@ export class ControlPlane {
   readonly #ttls = new Map<string, number | undefined>();
   readonly #onDemand = new Set<string>();
 
+  /** What its clients say that they may ask: the header of each stream. */
+  readonly tokens: string[] = [];
+  readonly #place: Place;
+
+  constructor(place: Place = {}) {
+    this.#place = place;
+  }
+
   /** Ended with the story. */
-  static async start(t: TestContext): Promise<ControlPlane> {
-    const made = new ControlPlane();
+  static async start(t: TestContext, place: Place = {}): Promise<ControlPlane> {
+    const made = new ControlPlane(place);
     await made.listen();
     await made.#listenRest();
     t.after(() => made.stop());
@@ -176,9 +205,10 @@ export class ControlPlane {
       add(`/envoy.service.${service}/Stream${what}`, false);
       add(`/envoy.service.${service}/Delta${what}`, true);
     }
-    const credentials = ServerCredentials.createInsecure();
+    const { path, credentials = ServerCredentials.createInsecure() } = this.#place;
+    const address = path === undefined ? `127.0.0.1:${this.#port}` : `unix:${path}`;
     this.#port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(`127.0.0.1:${this.#port}`, credentials, (error, port) =>
+      this.#server.bindAsync(address, credentials, (error, port) =>
         error ? reject(error) : resolve(port),
       );
     });
@@ -208,6 +238,7 @@ export class ControlPlane {
     const stream = { call, types: new Map<string, Asked>(), isDelta };
     this.#streams.add(stream);
     this.streamCount++;
+    this.tokens.push(String(call.metadata.get('authorization')[0] ?? ''));
     const gone = (): void => void this.#streams.delete(stream);
     for (const event of ['end', 'cancelled', 'error', 'close'] as const) call.on(event, gone);
     const name = isDelta ? 'DeltaDiscoveryRequest' : 'DiscoveryRequest';
@@ -259,7 +290,9 @@ export class ControlPlane {
     if (asked.sent === key) return;
     asked.sent = key;
     const isAll = asked.isAll && !this.#onDemand.has(type);
-    const wanted = [...known.resources].filter(([name]) => isAll || asked.names.has(name));
+    const wanted = [...known.resources].filter(
+      ([name]) => isAll || asked.names.has(name) || asked.names.has(collectionOf(name)),
+    );
     const seconds = this.#ttls.get(type);
     const ttl =
       seconds === undefined

@@ -262,6 +262,9 @@ export class FakeNative implements NativeProxy {
   addExtensionStats(kind: string, name: string): string {
     return `extension_config_discovery.${kind}.${name}.`;
   }
+  addLedsStats(cluster: string): string {
+    return `cluster.${cluster}.leds.`;
+  }
   addOdcdsStats(): string {
     return 'cluster_manager.odcds.';
   }

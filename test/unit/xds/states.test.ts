@@ -101,13 +101,13 @@ test('who asks for what has come has it at once, and the control plane is not as
   next(state, 'DiscoveryRequest');
   await state.take(response(EDS, 'v1', 'n1'), [resource('one')]);
   next(state, 'DiscoveryRequest');
-  state.watchers.delete(first);
+  state.remove(first);
   const second = new Recorder('one');
   state.add(second);
   assert.deepEqual(second.heard, ['v1: one']);
   assert.equal(next(state, 'DiscoveryRequest'), undefined);
 
-  state.watchers.delete(second);
+  state.remove(second);
   assert.deepEqual(next(state, 'DiscoveryRequest'), { version_info: 'v1', response_nonce: 'n1' });
   const third = new Recorder('one');
   state.add(third);
@@ -135,7 +135,7 @@ test('an incremental stream tells what changes of what it asks, and what it has 
     resource_names_subscribe: ['one', 'two'],
     initial_resource_versions: { one: '7' },
   });
-  state.watchers.delete(two);
+  state.remove(two);
   assert.deepEqual(ask(), { resource_names_unsubscribe: ['two'] });
 });
 
@@ -156,4 +156,27 @@ test('who asks an incremental stream for all is told of all, what has not change
   assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
     initial_resource_versions: { b: '1', c: '1' },
   });
+});
+
+test('a watcher of a collection is told of all that are in it, and of no others', async () => {
+  const state = new DeltaState(CDS);
+  const at = (path: string): string => `xdstp://a/T/${path}`;
+  const watcher = Object.assign(new Recorder(at('web/*')), { isCollection: true });
+  const one = new Recorder(at('own?a=1&b=2'));
+  state.add(watcher);
+  state.add(one);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
+    resource_names_subscribe: [at('web/*'), at('own?a=1&b=2')],
+  });
+  const some = [at('web/1'), at('web/2'), at('own?b=2&a=1')].map((name) => resource(name));
+  await state.take(response(CDS, 'v1', 'n1'), some);
+  await state.take(response(CDS, 'v2', 'n2'), [resource(at('other/1')), resource(at('web/3'))]);
+  await state.take(response(CDS, 'v3', 'n3', [at('web/1')]), []);
+  await state.take(response(CDS, 'v4', 'n4'), [resource(at('own?a=1&b=2'))]);
+  assert.deepEqual(watcher.heard, [
+    `v1: ${at('web/1')} ${at('web/2')}`,
+    `v2: ${at('web/1')} ${at('web/2')} ${at('web/3')}`,
+    `v3: ${at('web/2')} ${at('web/3')}`,
+  ]);
+  assert.deepEqual(one.heard, [`v1: ${at('own?b=2&a=1')}`, `v4: ${at('own?a=1&b=2')}`]);
 });

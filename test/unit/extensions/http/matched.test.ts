@@ -75,12 +75,26 @@ test('a route has a tree of its own, for the connection manager that it is of', 
   assert.equal(result.configs?.[0]?.match?.stat_prefix, 'in');
 });
 
-test('filters that a control plane would send, and unknown actions, are refused by name', () => {
+test('a filter that comes later may be chosen, but not by a route; unknown actions are refused', () => {
   const composite = { name: 'c', typed_config: any(`${COMPOSITE}.Composite`) };
-  const dynamic = execute({ dynamic_config: { name: 'd' } });
+  const dynamic = execute({
+    dynamic_config: {
+      name: 'later',
+      config_discovery: {
+        config_source: { path_config_source: { path: '/dev/null' } },
+        type_urls: [`type.googleapis.com/${FAULT}`],
+      },
+    },
+  });
+  const xds_matcher = byHeader({ a: dynamic });
+  const { issues, filters } = compiled([withMatcher(composite, xds_matcher)]);
+  assert.deepEqual(issues, []);
+  const [action] = filters?.[0]?.match?.actions ?? [];
+  assert.deepEqual(action?.filters?.[0]?.discovered?.filter, []);
+  const route = { chosen: any(`${MATCHING}.ExtensionWithMatcherPerRoute`, { xds_matcher }) };
   assert.match(
-    compiled([withMatcher(composite, byHeader({ a: dynamic }))]).issues.join(),
-    /dynamic_config of .*ExecuteFilterAction is not supported yet/,
+    compiled([withMatcher(composite, byHeader({}))], { route }).issues.join(),
+    /a filter that comes later \(dynamic_config\) is not supported in routes/,
   );
   const other = { action: { name: 'o', typed_config: any(FAULT) } };
   assert.match(

@@ -86,7 +86,7 @@ test('ranges lose the bits below their prefix, so that the same range is noticed
     { ip: Uint8Array.of(10, 128, 0, 0), prefix_length: 9 },
   ]);
   assert.deepEqual(issues, [
-    'error static_resources.listeners[0].filter_chains[1]: ' +
+    "error static_resources.listeners[0].filter_chains[1]: error adding listener '127.0.0.1:10000': " +
       'multiple filter chains with overlapping matching rules are defined',
   ]);
 });

@@ -1,0 +1,131 @@
+// What a configuration says of a filter that comes later (envoy.config.core.v3.ExtensionConfigSource),
+// whichever chain it is of.
+import type {
+  Any,
+  envoy_config_core_v3_ExtensionConfigSource as ExtensionConfigSource,
+} from '../../build/messages.gen.js';
+import { compileConfigSource } from './config-source.js';
+import type { DiscoveredKind, Filling } from './discovered.js';
+import { findExtension, type CompileContext, type Extension } from './extension.js';
+import { isKnown } from './known-extensions.js';
+import { Place } from './message/place.js';
+import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
+
+const DISCOVERY = supportedFields<ExtensionConfigSource>(
+  'envoy.config.core.v3.ExtensionConfigSource',
+  ['config_source', 'default_config', 'apply_default_config_without_warming', 'type_urls'],
+);
+const EXTENSION = 'envoy.config.core.v3.TypedExtensionConfig';
+const PREFIX = 'type.googleapis.com/';
+
+type KindOfFilter = 'httpFilters' | 'networkFilters' | 'listenerFilters';
+
+/** How a kind of chain takes a filter that comes later. */
+export interface DiscoveredFilters<Compiled> {
+  readonly kind: DiscoveredKind;
+  readonly filters: KindOfFilter;
+  /** Filters that have to be there from the start, by name: what they are called. */
+  readonly fixed: Readonly<Record<string, string>>;
+  /** Whether such a filter may stand there: what is wrong goes to `place`. Undefined: it may not. */
+  readonly accept: (
+    compiled: Compiled,
+    extension: { readonly name: string },
+    place: Place,
+  ) => Compiled | undefined;
+  /** So that it, or nothing, is in its place. */
+  readonly put: (filter: Compiled | undefined) => Filling;
+}
+
+/**
+ * Leaves a place for it with the context. What stands there first, which may be nothing; `undefined`
+ * after an error.
+ */
+export function compileDiscovered<Compiled>(
+  name: string,
+  config: ExtensionConfigSource,
+  place: Place,
+  context: CompileContext,
+  chain: DiscoveredFilters<Compiled>,
+): { readonly first?: Compiled } | undefined {
+  refuseOtherFields(place, config, DISCOVERY);
+  const types = (config.type_urls ?? []).map(typeOf);
+  const areTypesKnown = types
+    .map((type, index) => checkType(type, place.field('type_urls').index(index), context, chain))
+    .every((isGood) => isGood);
+  if (config.apply_default_config_without_warming && !config.default_config) {
+    place.error(`Error: filter config ${name} applied without warming but has no default config.`, {
+      expected: 'default_config',
+    });
+    return undefined;
+  }
+  const compile = (message: Any, at: Place): Compiled | undefined =>
+    compileFilter(name, message, types, at, context, chain);
+  const source = compileConfigSource(
+    config.config_source,
+    EXTENSION,
+    place.field('config_source'),
+    context,
+  );
+  if (!areTypesKnown || !source) return undefined;
+  const fallback =
+    config.default_config && compile(config.default_config, place.field('default_config'));
+  if (config.default_config && !fallback) return undefined;
+  const needsNoWarming = config.apply_default_config_without_warming ?? false;
+  context.discovered.add({
+    ...{ kind: chain.kind, name, source, needsNoWarming },
+    compile: (message, at) => {
+      const filter = compile(message, at);
+      return filter && chain.put(filter);
+    },
+    clear: chain.put(undefined),
+    ...(fallback && { fallback: chain.put(fallback) }),
+  });
+  const latest = context.discovered.latest(chain.kind, name, source);
+  // It may be of another type than this place takes: then it is told of as it is filled.
+  const now = latest && compile(latest, Place.root([]));
+  const first = now ?? (latest || needsNoWarming ? fallback : undefined);
+  return first ? { first } : {};
+}
+
+const typeOf = (url: string): string => (url.startsWith(PREFIX) ? url.slice(PREFIX.length) : url);
+
+function checkType(
+  type: string,
+  place: Place,
+  { extensions }: CompileContext,
+  { filters, fixed }: Pick<DiscoveredFilters<unknown>, 'filters' | 'fixed'>,
+): boolean {
+  const known: readonly Extension<unknown>[] = extensions[filters];
+  const found = known.find((one) => one.type === type);
+  const isThere = found && !found.isDisabled;
+  const what = found && fixed[found.name];
+  if (isThere && what === undefined) return true;
+  if (isThere) {
+    place.error(`${what} (${type}) by config_discovery is not supported`);
+  } else if (!found && isKnown(filters, type)) {
+    place.error(`the extension ${type} is not supported yet`);
+  } else {
+    place.error(`Error: no factory found for a required type URL ${PREFIX}${type}.`);
+  }
+  return false;
+}
+
+function compileFilter<Compiled>(
+  name: string,
+  message: Any,
+  types: readonly string[],
+  place: Place,
+  context: CompileContext,
+  { filters, accept }: DiscoveredFilters<Compiled>,
+): Compiled | undefined {
+  const { $type } = message;
+  if (!types.includes($type)) {
+    place.error(
+      `Error: filter config has type URL ${PREFIX}${$type} but expect ${types.map((type) => PREFIX + type).join(', ')}.`,
+    );
+    return undefined;
+  }
+  const extension = findExtension(context, filters, { name, typed_config: message }, place);
+  const compiled = extension?.compile(message, place, context) as Compiled | undefined;
+  return extension && compiled && accept(compiled, extension, place);
+}

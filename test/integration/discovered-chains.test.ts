@@ -1,0 +1,214 @@
+// Network and listener filters by ECDS, and resources of collections: listeners, clusters, endpoints.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import {
+  CLUSTER,
+  ControlPlane,
+  ENDPOINT,
+  ENDPOINTS,
+  EXTENSION,
+  LISTENER,
+  type Message,
+} from './support/control-plane.js';
+import { startProxy, type StartedProxy } from './support/start-proxy.js';
+
+const ANY = 'type.googleapis.com/';
+const NETWORK = `${ANY}envoy.extensions.filters.network`;
+const ANSWER = `${NETWORK}.direct_response.v3.Config`;
+const PROXY_PROTOCOL = `${ANY}envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol`;
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const ADS = { ads: {}, resource_api_version: 'V3' };
+
+const bootstrap = (
+  plane: ControlPlane,
+  dynamic: Message,
+  listeners: readonly Message[],
+): object => ({
+  ...ADMIN_ONLY,
+  node: { id: 'one', cluster: 'many' },
+  node_context_params: ['id'],
+  dynamic_resources: {
+    ads_config: {
+      api_type: 'DELTA_GRPC',
+      transport_api_version: 'V3',
+      grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
+    },
+    ...dynamic,
+  },
+  static_resources: {
+    listeners,
+    clusters: [
+      {
+        name: 'plane',
+        load_assignment: {
+          cluster_name: 'plane',
+          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
+        },
+        typed_extension_protocol_options: {
+          [HTTP_OPTIONS]: {
+            '@type': ANY + HTTP_OPTIONS,
+            explicit_http_config: { http2_protocol_options: {} },
+          },
+        },
+      },
+    ],
+  },
+});
+
+const answer = (text: string): Message => ({
+  name: 'answer',
+  typed_config: { '@type': ANSWER, response: { inline_string: text } },
+});
+
+const later = (name: string, type: string): Message => ({
+  name,
+  config_discovery: { config_source: ADS, type_urls: [type] },
+});
+
+/** What a client hears that says so much; "" where it is cut off. */
+async function hears(url: string, says = ''): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(says);
+  let text = '';
+  socket.on('data', (piece) => (text += String(piece)));
+  await once(socket, 'close');
+  return text;
+}
+
+async function stat(proxy: StartedProxy, name: string): Promise<number> {
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}$`)).text();
+  return Number(/: (\d+)/.exec(page)?.[1]);
+}
+
+async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await isThere()) return;
+    await sleep(10);
+  }
+  assert.fail(`${what} has not come`);
+}
+
+test('a network filter comes, changes, is refused and goes; a listener filter stands before it', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const proxied = { name: 'proxied', typed_config: { '@type': PROXY_PROTOCOL } };
+  plane.set(EXTENSION, '1', [answer('one'), proxied]);
+  const listener = {
+    ...{ name: 'web', address: address(0) },
+    listener_filters: [later('proxied', PROXY_PROTOCOL)],
+    filter_chains: [{ filters: [later('answer', ANSWER)] }],
+  };
+  const proxy = await startProxy(t, bootstrap(plane, {}, [listener]));
+  const url = await proxy.listenerUrl('web');
+  const head = 'PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n';
+  assert.equal(await hears(url, head), 'one');
+  assert.equal(await hears(url, 'GET / HTTP/1.1\r\n\r\n'), '');
+  plane.set(EXTENSION, '2', [answer('two'), proxied]);
+  await until('the second', async () => (await hears(url, head)) === 'two');
+  plane.set(EXTENSION, '3', [{ ...proxied, name: 'answer' }, proxied]);
+  await until('the refusal', async () => plane.refusals.length > 0);
+  assert.match(plane.refusals[0]?.error_detail?.message ?? '', /expect \S+direct_response/);
+  assert.equal(await hears(url, head), 'two');
+  plane.set(EXTENSION, '4', [answer('two')]);
+  await until('its end', async () => (await hears(url, head)) === '');
+  assert.ok((await stat(proxy, 'extension_config_missing')) > 0);
+  plane.set(EXTENSION, '5', [proxied]);
+  await until('the end of both', async () => {
+    await hears(url, head);
+    return (await stat(proxy, 'network_extension_config_missing')) > 0;
+  });
+  assert.equal(await stat(proxy, 'network_filter.answer.config_reload'), 3);
+});
+
+async function startOrigin(t: TestContext, text: string): Promise<number> {
+  const origin = createServer((socket) => socket.on('error', () => undefined).end(text));
+  origin.listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  t.after(() => origin.close());
+  return (origin.address() as AddressInfo).port;
+}
+
+test('listeners, clusters and the endpoints of a locality come as collections', async (t) => {
+  const [one, two] = [await startOrigin(t, 'one'), await startOrigin(t, 'two')];
+  const plane = await ControlPlane.start(t);
+  const context = '?xds.node.id=one';
+  const at = (type: string, id: string): string => `xdstp://plane/${type}/web/${id}${context}`;
+  const nameOf = ({ name }: Message): string => String(name);
+  const listener = (id: string): Message => ({
+    name: at(LISTENER, id),
+    address: address(0),
+    filter_chains: [
+      {
+        filters: [
+          {
+            name: 'tcp',
+            typed_config: {
+              '@type': `${NETWORK}.tcp_proxy.v3.TcpProxy`,
+              stat_prefix: 'tcp',
+              cluster: at(CLUSTER, 'origin'),
+            },
+          },
+        ],
+      },
+    ],
+  });
+  plane.set(LISTENER, '1', [listener('a'), listener('b')], { nameOf });
+  plane.set(CLUSTER, '1', [
+    {
+      name: at(CLUSTER, 'origin'),
+      type: 'EDS',
+      eds_cluster_config: { eds_config: ADS, service_name: 'origin' },
+    },
+  ]);
+  const leds = {
+    leds_config: ADS,
+    leds_collection_name: `xdstp://plane/${ENDPOINT}/web/*`,
+  };
+  plane.set(ENDPOINTS, '1', [
+    { cluster_name: 'origin', endpoints: [{ leds_cluster_locality_config: leds }] },
+  ]);
+  const endpoint = (id: string, port: number): Message => ({
+    endpoint: { address: address(port), hostname: id },
+  });
+  const setEndpoints = (version: string, all: readonly Message[]): void =>
+    plane.set(ENDPOINT, version, all, {
+      nameOf: (message) =>
+        at(ENDPOINT, (message['endpoint'] as { readonly hostname: string }).hostname),
+    });
+  setEndpoints('1', [endpoint('a', one)]);
+  const proxy = await startProxy(
+    t,
+    bootstrap(
+      plane,
+      {
+        lds_config: ADS,
+        lds_resources_locator: `xdstp://plane/${LISTENER}/web/*`,
+        cds_config: ADS,
+        cds_resources_locator: `xdstp://plane/${CLUSTER}/web/*`,
+      },
+      [],
+    ),
+  );
+  const urls = [
+    await proxy.listenerUrl(at(LISTENER, 'a')),
+    await proxy.listenerUrl(at(LISTENER, 'b')),
+  ];
+  for (const url of urls) assert.equal(await hears(url), 'one');
+  setEndpoints('2', [endpoint('a', two)]);
+  await until('the other', async () => (await hears(urls[0] ?? '')) === 'two');
+  plane.set(LISTENER, '2', [listener('b')], { nameOf });
+  await until('its end', async () => {
+    const page = await (await fetch(`${proxy.adminUrl}/listeners`)).text();
+    return !page.includes(at(LISTENER, 'a')) && page.includes(at(LISTENER, 'b'));
+  });
+  assert.equal(await hears(urls[1] ?? ''), 'two');
+  assert.deepEqual(plane.refusals, []);
+  assert.equal(await stat(proxy, 'leds.update_success'), 2);
+  const asked = plane.requests.flatMap(({ resource_names_subscribe: names }) => names);
+  assert.ok(asked.includes(at(LISTENER, '*')) && asked.includes(at(ENDPOINT, '*')));
+});
