@@ -35,7 +35,7 @@ net::Loop& Exchange::loop() { return calls_->loop(); }
 
 void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind,
                      const CallHead& head, std::string_view body,
-                     std::shared_ptr<const void> kept) {
+                     std::shared_ptr<const void> kept, upstream::WorkerCluster* cluster) {
   call_ = call;
   kept_ = std::move(kept);
   calls_ = &calls;
@@ -57,7 +57,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     next_interval_ms_ = std::max<uint64_t>(1, plan.retry->base_interval_ms);
   }
   calls.countRequest();
-  cluster_ = calls.clusters().find(service.cluster.id());
+  cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {
     answerLocally(503, "Cluster not available");
     return;
@@ -309,6 +309,7 @@ void Exchange::rest() {
   bytes_ = {};
   head_.clear();
   answer_head_.clear();
+  trailers_.clear();
   clear(body_);
   clear(answer_);
   clear(grpc_message_);

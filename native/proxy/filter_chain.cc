@@ -70,6 +70,7 @@ void FilterChain::end() {
   }
   for (const auto& held : free_) held->trim();
   links_.clear();
+  answering_ = nullptr;
   count_ = 0;
   over_[0] = over_[1] = false;
   memory_.reset();
@@ -271,6 +272,13 @@ void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers
   for (size_t i = links_.size(); i > 0; --i) links_[i - 1]->filter->onResponseSent(status, headers);
 }
 
+bool FilterChain::beginAnswer(Link& link, const filters::AnswerHead& head, bool end) {
+  if (isOver(Side::Request)) return false;
+  answering_ = &link;
+  drop(Side::Request);
+  return giveAnswer(link, [&] { stream_.serveHead(head, end); });
+}
+
 std::string_view FilterChain::nameOf(const Link& link) const {
   return stream_.info().config().filter_names[link.config];
 }
@@ -300,6 +308,24 @@ void FilterChain::Link::answer(const filters::LocalReply& reply) {
   if (chain.isOver(Side::Request)) return;
   chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
   chain.stream_.replace(reply);
+}
+
+filters::OtherRequest::Outcome FilterChain::Link::requestInstead(
+    const filters::OtherRequest& other) {
+  if (chain.isOver(Side::Response)) return filters::OtherRequest::Outcome::Impossible;
+  return chain.stream_.requestInstead(other);
+}
+
+std::shared_ptr<const void> FilterChain::Link::memo() const { return chain.stream_.memo(); }
+
+void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
+  if (chain.isOver(Side::Response)) return;
+  chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
+  chain.stream_.replace(reply);
+}
+
+bool FilterChain::Link::isAnswerBehind() const {
+  return chain.stream_.hasClient() && chain.stream_.isClientBehind();
 }
 
 void FilterChain::Link::pauseRequest() { chain.stream_.pauseReading(); }

@@ -89,6 +89,11 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   }
   mutate(headers);
   tellAttempts(headers);
+  if (!end && info_.is_head) [[unlikely]] {
+    // It was asked by GET, in another one's place.
+    router_.abandon();
+    end = true;
+  }
   sendHead(head.status, headers, end, Source::Host);
 }
 
@@ -131,7 +136,19 @@ void Stream::onUpstreamMoved(uint64_t written, bool is_progress) {
 
 void Stream::onDownstreamWritable() {
   touch();
-  router_.onClientWritable();
+  askForMore();
+}
+
+// ---- of a filter, in a host's place ----
+
+void Stream::serveHead(const filters::AnswerHead& head, bool end) {
+  touch();
+  context().arena.reset();
+  if (head.flag) info_.flags.set(*head.flag);
+  info_.details = head.details;
+  info_.status = head.status;
+  removeHopByHop(head.headers, false);
+  sendHead(head.status, head.headers, end, Source::Host);
 }
 
 // ---- of the proxy itself ----

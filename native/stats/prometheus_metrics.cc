@@ -49,6 +49,7 @@ std::vector<Metric> metricsOf(const Layout& layout, Kind kind) {
     const AgreedName agreed = agreedNameOf(name);
     const std::string metric = code_class
                                    ? std::string(name.substr(0, name.size() - 3)) + "xx"
+                               : isEndOfLabel(name) ? std::string()
                                    : std::string(agreed.label.empty() ? name : agreed.metric);
     metrics[metric].push_back({Member::Form::Stat, i, code_class, CodeVariant::All});
   }

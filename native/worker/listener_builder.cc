@@ -146,7 +146,8 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
                                       parts_.taps,        parts_.faults,
                                       parts_.late_counts, parts_.publishers,
                                       &parts_.names,      parts_.discovered,
-                                      parts_.demands,     parts_.jwt_keys};
+                                      parts_.demands,     parts_.jwt_keys,
+                                      &parts_.caches};
   uint64_t on_always = 0;
   if (parts_.last_filter) {
     on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());

@@ -46,6 +46,7 @@ struct ListenerParts {
   filters::DiscoveredFilters& discovered;
   filters::Demands& demands;
   filters::JwtKeyStores& jwt_keys;
+  caches::CacheStores& caches;
   filters::Gates& gates;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;

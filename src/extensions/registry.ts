@@ -22,6 +22,8 @@ import {
   zstdDecoder,
   zstdEncoder,
 } from './codings/libraries.js';
+import { fileSystemHttpCache } from './caches/file-system-http-cache.js';
+import { simpleHttpCache } from './caches/simple-http-cache.js';
 import { adaptiveConcurrency } from './http/adaptive-concurrency.js';
 import { admissionControl } from './http/admission-control.js';
 import { bandwidthLimit } from './http/bandwidth-limit.js';
@@ -29,6 +31,7 @@ import { apiKeyAuth } from './http/api-key-auth.js';
 import { awsRequestSigning } from './http/aws-request-signing.js';
 import { basicAuth } from './http/basic-auth.js';
 import { buffer } from './http/buffer.js';
+import { cache } from './http/cache.js';
 import { compressor } from './http/compressor.js';
 import { connectGrpcBridge } from './http/connect-grpc-bridge.js';
 import { cors } from './http/cors.js';
@@ -79,6 +82,7 @@ import { downstreamConnections } from './resource-monitors/downstream-connection
 import { fixedHeap } from './resource-monitors/fixed-heap.js';
 import { injectedResource } from './resource-monitors/injected-resource.js';
 import { localResponsePolicy } from './response-policies/local-response.js';
+import { redirectPolicy } from './response-policies/redirect.js';
 import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
 import { omitHostMetadata } from './retry/omit-host-metadata.js';
 import { previousHosts } from './retry/previous-hosts.js';
@@ -140,6 +144,7 @@ export const REGISTRY: Registry = {
     compressor,
     decompressor,
     bandwidthLimit,
+    cache,
     customResponse,
     admissionControl,
     adaptiveConcurrency,
@@ -176,7 +181,8 @@ export const REGISTRY: Registry = {
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
   statSinks: [statsd, dogStatsd, metricsService, hystrix, openTelemetryStats],
-  responsePolicies: [localResponsePolicy],
+  responsePolicies: [localResponsePolicy, redirectPolicy],
+  caches: [simpleHttpCache, fileSystemHttpCache],
   encoders: [gzipEncoder, brotliEncoder, zstdEncoder],
   decoders: [gzipDecoder, brotliDecoder, zstdDecoder],
   resourceMonitors: [
