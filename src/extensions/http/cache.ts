@@ -3,8 +3,9 @@ import type {
   envoy_extensions_filters_http_cache_v3_CacheConfig as Message,
   envoy_extensions_filters_http_cache_v3_CacheConfig_KeyCreatorParams as KeyParams,
 } from '../../../build/messages.gen.js';
-import { type CompileContext, defineHttpFilter, findExtension } from '../../plan/extension.js';
+import { type CompileContext, defineExtension, findExtension } from '../../plan/extension.js';
 import { compileStringMatcher } from '../../plan/match/matchers.js';
+import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields, tellHidden } from '../../plan/message/supported-fields.js';
 import type { CacheFilter } from '../../plan/plan.gen.js';
@@ -22,7 +23,7 @@ const KEY_PARAMS = supportedFields<KeyParams>(
   ['exclude_scheme', 'exclude_host', 'query_parameters_included', 'query_parameters_excluded'],
 );
 
-export const cache = defineHttpFilter<Message, never>({
+export const cache = defineExtension<Message, HttpFilterPlan>({
   name: 'envoy.filters.http.cache',
   type: FIELDS.type,
   compile: (config, place, context) => ({ cache: compile(config, place, context) }),
