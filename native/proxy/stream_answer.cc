@@ -170,8 +170,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   info_.details = reply.details;
   uint16_t status = reply.status;
   std::string_view body = reply.body;
-  const bool is_redirect = !reply.location.empty() && status / 100 == 3;
-  const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
+  const bool grpc = info_.is_grpc && !reply.is_bare;
   if (reply.headers) takeHeaders(headers, *reply.headers);
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
@@ -182,8 +181,10 @@ void Stream::answer(const filters::LocalReply& reply) {
   }
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
-  info_.status = grpc ? 200 : status;
+  // As the real server has it, routes speak of the answer before it has a status.
+  info_.status = 0;
   if (!reply.is_bare) mutate(headers);
+  info_.status = grpc ? 200 : status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
   if (replies) [[unlikely]] {
