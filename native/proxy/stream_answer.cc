@@ -187,6 +187,8 @@ void Stream::answer(const filters::LocalReply& reply) {
   info_.status = grpc ? 200 : status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
+  // In place of what its headers say it is.
+  bool is_type_forced = false;
   if (replies) [[unlikely]] {
     rewritten.body = body;
     const HeaderEntry* const before = headers.find(HeaderId::ContentType);
@@ -194,7 +196,14 @@ void Stream::answer(const filters::LocalReply& reply) {
     rewrite(*replies, headers, &rewritten);
     const HeaderEntry* const after = headers.find(HeaderId::ContentType);
     // A mapper has said what it is.
-    if (after && after->value() != type) rewritten.content_type = kText;
+    if (after && after->value() != type) {
+      rewritten.content_type = kText;
+    } else {
+      is_type_forced = after && rewritten.body != body;
+    }
+    // The end of its line is none of a message.
+    const bool is_json = rewritten.content_type == "application/json";
+    if (grpc && is_json && rewritten.body.ends_with('\n')) rewritten.body.pop_back();
     status = rewritten.status;
     body = rewritten.body;
     info_.status = grpc ? 200 : status;
@@ -218,7 +227,7 @@ void Stream::answer(const filters::LocalReply& reply) {
     const std::string_view type = replies                      ? rewritten.content_type
                                   : reply.content_type.empty() ? kText
                                                                : reply.content_type;
-    if (type != kText || !headers.find(HeaderId::ContentType)) {
+    if (is_type_forced || type != kText || !headers.find(HeaderId::ContentType)) {
       headers.set(HeaderId::ContentType, arena.copy(type));
     }
   }
