@@ -1,6 +1,6 @@
 // The contract of a store of answers. One for all workers, which ask it on their own threads; what
-// it cannot answer at once it answers on the asker's thread, later. Owned by the filters that use it
-// (caches/cache_stores.h).
+// it cannot answer at once it answers on the asker's thread, later. Owned by the filters that use
+// it (caches/cache_stores.h).
 #pragma once
 
 #include <cstddef>

@@ -78,8 +78,7 @@ class Reader {
   std::string_view rest_;
 };
 
-uint64_t checksumOf(const EntryFileSizes& sizes, std::string_view head,
-                    std::string_view trailers) {
+uint64_t checksumOf(const EntryFileSizes& sizes, std::string_view head, std::string_view trailers) {
   return xxHash64(head, xxHash64(trailers, sizes.body_bytes));
 }
 
@@ -189,7 +188,8 @@ bool readAll(int fd, std::string* bytes, size_t most, uint64_t at) {
   bytes->resize(most);
   size_t read = 0;
   while (read < most) {
-    const ssize_t got = ::pread(fd, bytes->data() + read, most - read, static_cast<off_t>(at + read));
+    const ssize_t got =
+        ::pread(fd, bytes->data() + read, most - read, static_cast<off_t>(at + read));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return false;
     if (got == 0) break;

@@ -1,6 +1,6 @@
-// An entry as it is in a file: a block of fixed size, the body, the trailers, the head. What is read
-// is anybody's bytes: sizes are checked, and what describes the entry has a checksum, so that a file
-// that is being changed, or is broken, is none. Any thread that may wait for a disk.
+// An entry as it is in a file: a block of fixed size, the body, the trailers, the head. What is
+// read is anybody's bytes: sizes are checked, and what describes the entry has a checksum, so that
+// a file that is being changed, or is broken, is none. Any thread that may wait for a disk.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/xxhash.h"
 #include "caches/entry_file.h"
 #include "caches/file_insertion.h"
-#include "base/xxhash.h"
 #include "stats/scopes.h"
 
 namespace fairlead::caches {
@@ -60,8 +60,8 @@ FileCache::FileCache(const plan::FileCache& plan, FileThreads& threads, stats::R
     return registry.create<stats::CachePathGauge>(stats::cachePathScope(name, plan_.path));
   };
   events_ = registry.create<stats::CacheEvents>(stats::cacheEventScope(plan_.path));
-  eviction_runs_ = registry.create<stats::CachePathCounter>(
-      stats::cachePathScope("eviction_runs", plan_.path));
+  eviction_runs_ =
+      registry.create<stats::CachePathCounter>(stats::cachePathScope("eviction_runs", plan_.path));
   size_bytes_ = gauge("size_bytes");
   size_count_ = gauge("size_count");
   limit_bytes_ = gauge("size_limit_bytes");
@@ -221,9 +221,8 @@ FileCache::Change FileCache::evict() {
     const timespec used = isLater(status.st_atim, status.st_ctim) ? status.st_atim : status.st_ctim;
     found.push_back({std::string(name), static_cast<uint64_t>(status.st_size), used});
   });
-  std::ranges::sort(found, [](const FoundFile& a, const FoundFile& b) {
-    return isLater(a.used, b.used);
-  });
+  std::ranges::sort(found,
+                    [](const FoundFile& a, const FoundFile& b) { return isLater(a.used, b.used); });
   constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
   const uint64_t most_bytes = plan_.max_bytes.value_or(kAny);
   const uint64_t most_files = plan_.max_entries.value_or(kAny);

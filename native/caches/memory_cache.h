@@ -1,5 +1,5 @@
-// Answers in memory, for the whole process: in shards with a lock each, so that workers seldom meet.
-// Any thread.
+// Answers in memory, for the whole process: in shards with a lock each, so that workers seldom
+// meet. Any thread.
 //
 // Always holds: what is stored takes no more than `most_bytes`, but for one entry of each shard;
 // whatever was not used for longest goes first.

@@ -20,8 +20,7 @@ class VaryRules {
   bool allows(const http::HeaderMap& response) const;
   // Tells requests apart that `vary` (all of its values, joined by commas) tells apart. Nothing: it
   // names what may not be varied by.
-  std::optional<std::string> variantOf(std::string_view vary,
-                                       const http::HeaderMap& request) const;
+  std::optional<std::string> variantOf(std::string_view vary, const http::HeaderMap& request) const;
 
  private:
   bool allowsName(std::string_view name) const;

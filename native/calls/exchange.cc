@@ -34,8 +34,8 @@ net::Loop& Exchange::loop() { return calls_->loop(); }
 // ---- the request ----
 
 void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind,
-                     const CallHead& head, std::string_view body,
-                     std::shared_ptr<const void> kept, upstream::WorkerCluster* cluster) {
+                     const CallHead& head, std::string_view body, std::shared_ptr<const void> kept,
+                     upstream::WorkerCluster* cluster) {
   call_ = call;
   kept_ = std::move(kept);
   calls_ = &calls;

@@ -151,7 +151,8 @@ test('a compression bomb is no larger than what may be kept of it', async (t) =>
 /** What servers that are careless make of a path. */
 function understood(path: string): string {
   let text = path.split(/[?#]/)[0] ?? '';
-  for (let i = 0; i < 3; ++i) text = text.replace(/%(2e|2f|5c|61)/gi, (code) => decodeURIComponent(code));
+  for (let i = 0; i < 3; ++i)
+    text = text.replace(/%(2e|2f|5c|61)/gi, (code) => decodeURIComponent(code));
   const plain = text.replaceAll('\\', '/').replace(/;[^/]*/g, '');
   return posix.normalize(plain).replace(/^\/+/, '/');
 }
@@ -205,7 +206,9 @@ test('no spelling of a path gets past a rule of rbac, as its origin would read i
     const { status } = await send(get(path));
     assert.ok([400, 403, 307].includes(status) || status === 200, `${path}: ${status}`);
   }
-  const reached = origin.asked.map(({ path }) => path).filter((path) => understood(path) === '/admin');
+  const reached = origin.asked
+    .map(({ path }) => path)
+    .filter((path) => understood(path) === '/admin');
   assert.deepEqual(reached, []);
   assert.equal((await send(get('/public'))).status, 200);
 });
@@ -224,13 +227,17 @@ test('an authorization service is asked of the path that its origin is asked for
         typed_config: {
           '@type': `${FILTER}.ext_authz.v3.ExtAuthz`,
           transport_api_version: 'V3',
-          http_service: { server_uri: { uri: 'http://service', cluster: 'service', timeout: '10s' } },
+          http_service: {
+            server_uri: { uri: 'http://service', cluster: 'service', timeout: '10s' },
+          },
         },
       },
     ],
   });
   for (const path of [...PATHS, '/public', '/x/../public']) await send(get(path));
-  const allowed = service.asked.map(({ path }) => path).filter((path) => understood(path) !== '/admin');
+  const allowed = service.asked
+    .map(({ path }) => path)
+    .filter((path) => understood(path) !== '/admin');
   for (const { path } of origin.asked) assert.ok(allowed.includes(path), path);
   assert.ok(origin.asked.some(({ path }) => path === '/public'));
 });
@@ -355,8 +362,12 @@ test('what one client gets out of a cache no other client can have put there', a
     if (path === '/part' && headers.range) {
       return { status: 206, headers: { ...kept, 'content-range': 'bytes 0-0/4' }, body: 'f' };
     }
-    if (path === '/fails' && headers['x-break']) return { status: 500, headers: kept, body: 'broken' };
-    return { headers: kept, body: `${String(headers.host)}${path} ${String(headers.authorization)}` };
+    if (path === '/fails' && headers['x-break'])
+      return { status: 500, headers: kept, body: 'broken' };
+    return {
+      headers: kept,
+      body: `${String(headers.host)}${path} ${String(headers.authorization)}`,
+    };
   });
   const send = await startBefore(t, {
     origins: { origin: origin.port },
@@ -374,7 +385,8 @@ test('what one client gets out of a cache no other client can have put there', a
     ],
   });
   const body = async (bytes: string): Promise<string> => (await send(bytes)).body;
-  const isKept = async (bytes: string): Promise<boolean> => /^age: /m.test((await send(bytes)).head);
+  const isKept = async (bytes: string): Promise<boolean> =>
+    /^age: /m.test((await send(bytes)).head);
 
   await body(get('/who', 'authorization: ann'));
   assert.equal(await body(get('/who')), 'good.test/who undefined', 'an answer to somebody');
@@ -385,7 +397,11 @@ test('what one client gets out of a cache no other client can have put there', a
   await body(get('/any', 'x-who: ann'));
   assert.equal(await body(get('/any', 'x-who: bob')), 'bob', 'that varies by anything');
   await body(get('/agent', 'user-agent: ann'));
-  assert.equal(await body(get('/agent', 'user-agent: bob')), 'bob', 'that varies by what it may not');
+  assert.equal(
+    await body(get('/agent', 'user-agent: bob')),
+    'bob',
+    'that varies by what it may not',
+  );
   assert.equal(await body(get('/lang', 'x-lang: de')), 'de');
   assert.equal(await body(get('/lang', 'x-lang: fr')), 'fr', 'that varies');
   assert.equal(await isKept(get('/lang', 'x-lang: de')), true);

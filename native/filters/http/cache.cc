@@ -269,9 +269,9 @@ void Caching::onValidated(const caches::EntryRef& stored, HeaderMap& headers) {
   const bool has_body = end_ > 0 || entry_->trailers.isSet();
   gives_trailers_ = true;
   is_serving_ = has_body && !is_head_;
-  if (!place_.beginAnswer({entry_->status, headers, kFromCache,
-                           format::ResponseFlag::ResponseFromCacheFilter},
-                          !is_serving_)) {
+  if (!place_.beginAnswer(
+          {entry_->status, headers, kFromCache, format::ResponseFlag::ResponseFromCacheFilter},
+          !is_serving_)) {
     return;
   }
   if (is_serving_) give();
@@ -318,9 +318,9 @@ void Caching::serve() {
     headers.set(HeaderId::ContentLength, arena.decimal(range->size()));
   }
   is_serving_ = !is_head_ && (next_ < end_ || (gives_trailers_ && entry_->trailers.isSet()));
-  if (!place_.beginAnswer({status, headers, kFromCache,
-                           format::ResponseFlag::ResponseFromCacheFilter},
-                          !is_serving_)) {
+  if (!place_.beginAnswer(
+          {status, headers, kFromCache, format::ResponseFlag::ResponseFromCacheFilter},
+          !is_serving_)) {
     return;
   }
   if (is_serving_) give();

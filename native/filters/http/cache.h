@@ -1,5 +1,5 @@
-// envoy.filters.http.cache: answers requests with what hosts have answered before (RFC 9111), from a
-// store that all workers share. As the real server has it, what it asks hosts it asks past the
+// envoy.filters.http.cache: answers requests with what hosts have answered before (RFC 9111), from
+// a store that all workers share. As the real server has it, what it asks hosts it asks past the
 // filters behind it and the router.
 #pragma once
 

@@ -46,9 +46,7 @@ struct FetchOrder {
   bool is_head = false;
 };
 
-class CacheFetch final : public caches::Fetching,
-                         private calls::CallOwner,
-                         private caches::Asker {
+class CacheFetch final : public caches::Fetching, private calls::CallOwner, private caches::Asker {
  public:
   // What fetches are made with; kept by them.
   struct Parts {

@@ -129,9 +129,9 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
       const CustomResponseConfig& config = config_;
       const unsigned worker = scope_.worker;
       using Outcome = OtherRequest::Outcome;
-      const Outcome outcome = place_.requestInstead(
-          {elsewhere.to, elsewhere.request_add, status,
-           std::make_shared<const Replaced>(Replaced{policy_, status})});
+      const Outcome outcome =
+          place_.requestInstead({elsewhere.to, elsewhere.request_add, status,
+                                 std::make_shared<const Replaced>(Replaced{policy_, status})});
       if (outcome == Outcome::Begun) return;
       using Counter = stats::HttpCustomResponse::Counter;
       if (outcome == Outcome::NoRoute) {
@@ -248,10 +248,9 @@ Result<std::unique_ptr<const CustomResponses>> CustomResponses::build(
       to.strip_query = policy.redirect->strip_query;
       auto redirect = route::Redirect::build(to);
       if (!redirect) return redirect.error();
-      made.elsewhere.emplace(
-          Policy::Elsewhere{std::move(redirect.value()),
-                            route::MutationList({}, policy.redirect->request_add,
-                                                http::isJoinedInRequests)});
+      made.elsewhere.emplace(Policy::Elsewhere{
+          std::move(redirect.value()),
+          route::MutationList({}, policy.redirect->request_add, http::isJoinedInRequests)});
       responses->reads_request_ = responses->asks_elsewhere_ = true;
     }
     if (!policy.body_format) continue;

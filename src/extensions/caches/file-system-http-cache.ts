@@ -5,7 +5,11 @@ import type {
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import type { CacheStore } from '../../plan/extension-plans.js';
-import { refuseOtherFields, supportedFields, tellHidden } from '../../plan/message/supported-fields.js';
+import {
+  refuseOtherFields,
+  supportedFields,
+  tellHidden,
+} from '../../plan/message/supported-fields.js';
 import type { FileCache } from '../../plan/plan.gen.js';
 
 const HIDDEN = [

@@ -7,7 +7,11 @@ import { type CompileContext, defineExtension, findExtension } from '../../plan/
 import { compileStringMatcher } from '../../plan/match/matchers.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import type { Place } from '../../plan/message/place.js';
-import { refuseOtherFields, supportedFields, tellHidden } from '../../plan/message/supported-fields.js';
+import {
+  refuseOtherFields,
+  supportedFields,
+  tellHidden,
+} from '../../plan/message/supported-fields.js';
 import type { CacheFilter } from '../../plan/plan.gen.js';
 
 const FIELDS = supportedFields<Message>('envoy.extensions.filters.http.cache.v3.CacheConfig', [
@@ -49,5 +53,8 @@ function compile(config: Message, place: Place, context: CompileContext): CacheF
     return filter;
   }
   const store = findExtension(context, 'caches', { typed_config: config.typed_config }, place);
-  return { ...filter, ...store?.compile(config.typed_config, place.field('typed_config'), context) };
+  return {
+    ...filter,
+    ...store?.compile(config.typed_config, place.field('typed_config'), context),
+  };
 }

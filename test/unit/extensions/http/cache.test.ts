@@ -33,7 +33,9 @@ test('answers are kept in memory, by what of their requests they may vary', () =
 });
 
 test('answers are kept in files, whose folder ends with a slash', () => {
-  const cache = cacheOf({ typed_config: files({ max_cache_size_bytes: 7, max_cache_entry_count: 8 }) });
+  const cache = cacheOf({
+    typed_config: files({ max_cache_size_bytes: 7, max_cache_entry_count: 8 }),
+  });
   assert.equal(cache?.files?.path, '/var/kept/');
   assert.equal(cache.files.threads, 2);
   assert.equal(cache.files.max_bytes, 7);
@@ -50,7 +52,10 @@ test('a folder has one kind of settings, and so has a manager of threads', () =>
   const both = (fields: object) =>
     compiled([filter({ typed_config: files({}) }), filter({ typed_config: files(fields) })]).issues;
   assert.deepEqual(both({}), []);
-  assert.match(both({ max_cache_size_bytes: 1 }).join('\n'), /mismatched FileSystemHttpCacheConfig/);
+  assert.match(
+    both({ max_cache_size_bytes: 1 }).join('\n'),
+    /mismatched FileSystemHttpCacheConfig/,
+  );
   const other = { manager_config: { thread_pool: { thread_count: 3 } }, cache_path: '/other' };
   assert.match(both(other).join('\n'), /AsyncFileManager mismatched config/);
 });

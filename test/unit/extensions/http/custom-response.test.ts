@@ -63,7 +63,9 @@ test('an answer may be asked for elsewhere, by its address or by what of it is a
   assert.equal(request_add?.length, 1);
   const place = { scheme: 'http', host: 'Pages.test:81', path: '/a?b', strip_query: true };
   assert.deepEqual(to, place);
-  const byParts = elsewhere({ redirect_action: { host_redirect: 'pages.test', port_redirect: 82 } });
+  const byParts = elsewhere({
+    redirect_action: { host_redirect: 'pages.test', port_redirect: 82 },
+  });
   assert.deepEqual(byParts.issues, []);
   const parts = byParts.filters?.[0]?.custom_response?.policies?.[0]?.redirect;
   assert.equal(parts?.host, 'pages.test');
@@ -74,7 +76,10 @@ test('what is no address to ask elsewhere is refused', () => {
   const refused = (fields: object): string => elsewhere(fields).issues.join('\n');
   assert.match(refused({ uri: 'pages.test/a' }), /Invalid uri specified for redirection/);
   assert.match(refused({ redirect_action: {} }), /At least one of host_redirect and path_redirect/);
-  assert.match(refused({ redirect_action: { path_redirect: '/a#b' } }), /#fragment is not supported/);
+  assert.match(
+    refused({ redirect_action: { path_redirect: '/a#b' } }),
+    /#fragment is not supported/,
+  );
   const rewrite = { host_redirect: 'a', prefix_rewrite: '/b' };
   assert.match(refused({ redirect_action: rewrite }), /prefix_rewrite is not supported/);
   const action = { name: 'm', typed_config: any('google.protobuf.Struct', {}) };
