@@ -1,5 +1,6 @@
 // How a filter, or anything else of a worker, asks a service through one of this proxy's clusters:
-// one exchange of HTTP, one call of gRPC, or a stream of gRPC messages both ways. The real server
+// one exchange of HTTP, its answer whole or as it comes, one call of gRPC, or a stream of gRPC
+// messages both ways. The real server
 // has its async client for this; what hosts see and what is counted is the same.
 //
 // Who asks has a Call (a member, say) and is, or has, a CallOwner:
@@ -7,6 +8,7 @@
 //   Call call_{*this};                                     // CallOwner& of this object
 //   call_.askGrpc(calls, service, "/pkg.Service/Method", message, &about);   // one message
 //   call_.ask(calls, service, head, body);                                   // HTTP
+//   call_.openHttp(calls, service, cluster, head);                           // as it comes
 //   call_.openGrpc(calls, service, "/pkg.Service/Method", &about);           // a stream: then
 //   call_.send(message); … call_.finish();                                   // half close
 //   call_.cancel();                                        // or ~Call: nothing more is heard
@@ -38,6 +40,10 @@
 #include "http/message.h"
 #include "route/header_mutations.h"
 
+namespace fairlead::upstream {
+class WorkerCluster;
+}
+
 namespace fairlead::calls {
 
 class Call;
@@ -68,6 +74,10 @@ class CallOwner {
  public:
   // Of a stream of gRPC: its head has come (initial metadata). `headers` lives until this returns.
   virtual void onCallHead(const http::HeaderMap& headers) {}
+  // Of HTTP as it comes; values live until this returns. `end`: nothing follows.
+  virtual void onCallAnswer(uint16_t status, http::HeaderMap& headers, bool end) {}
+  virtual void onCallData(std::string_view data, bool end) {}
+  virtual void onCallTrailers(http::HeaderMap& trailers) {}
   // Of a stream of gRPC: one message, whole.
   virtual void onCallMessage(std::string_view message) {}
   // Of a stream of gRPC that was behind (Call::isBehind()): it is no longer.
@@ -100,6 +110,11 @@ class Call {
   void ask(Calls& calls, const Service& service, const CallHead& head, std::string_view body);
   void askGrpc(Calls& calls, const Service& service, std::string_view path,
                std::string_view message, const format::FormatContext* about);
+  // A request without a body, of that cluster in place of the service's. The owner hears of the
+  // answer's parts, of as many as there are, before its end; of one that is made here it hears at
+  // the end alone.
+  void openHttp(Calls& calls, const Service& service, upstream::WorkerCluster& cluster,
+                const CallHead& head);
   // Without a time limit, whatever the service's is. `more`: beside the service's own metadata.
   void openGrpc(Calls& calls, const Service& service, std::string_view path,
                 const format::FormatContext* about,
@@ -110,7 +125,7 @@ class Call {
   void finish();
   // More waits for the host than should.
   bool isBehind() const;
-  // No more of the answer is read until as many resumes.
+  // No more of the answer is read until it is resumed.
   void pause();
   void resume();
 

@@ -92,6 +92,13 @@ void Call::ask(Calls& calls, const Service& service, const CallHead& head, std::
   exchange_->begin(this, calls, service, Exchange::Kind::Http, head, body);
 }
 
+void Call::openHttp(Calls& calls, const Service& service, upstream::WorkerCluster& cluster,
+                    const CallHead& head) {
+  FL_DCHECK(!exchange_);
+  exchange_ = &calls.take();
+  exchange_->begin(this, calls, service, Exchange::Kind::HttpStream, head, {}, nullptr, &cluster);
+}
+
 void Call::askGrpc(Calls& calls, const Service& service, std::string_view path,
                    std::string_view message, const format::FormatContext* about) {
   FL_DCHECK(!exchange_);

@@ -34,8 +34,8 @@ net::Loop& Exchange::loop() { return calls_->loop(); }
 // ---- the request ----
 
 void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind,
-                     const CallHead& head, std::string_view body,
-                     std::shared_ptr<const void> kept) {
+                     const CallHead& head, std::string_view body, std::shared_ptr<const void> kept,
+                     upstream::WorkerCluster* cluster) {
   call_ = call;
   kept_ = std::move(kept);
   calls_ = &calls;
@@ -63,7 +63,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   } else {
     calls.countRequest();
   }
-  cluster_ = calls.clusters().find(service.cluster.id());
+  cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {
     answerLocally(503, "Cluster not available");
     return;
@@ -329,6 +329,7 @@ void Exchange::rest() {
   bytes_ = {};
   head_.clear();
   answer_head_.clear();
+  trailers_.clear();
   clear(body_);
   clear(answer_);
   clear(grpc_message_);

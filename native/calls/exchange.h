@@ -23,14 +23,16 @@ class Exchange final : public ListNode<Exchange>,
                        private net::Timer,
                        private net::Deferred {
  public:
-  enum class Kind : uint8_t { Http, Grpc, GrpcStream };
+  enum class Kind : uint8_t { Http, HttpStream, Grpc, GrpcStream };
 
   Exchange() : attempt_(*this, bytes_) {}
 
   // Its head has all that it says, but for what the proxy itself adds.
   // `call`: null: nobody hears of it. `kept`: lives as long as it, where nobody else sees to that.
+  // `cluster`: in place of the service's; null: that one.
   void begin(Call* call, Calls& calls, const Service& service, Kind kind, const CallHead& head,
-             std::string_view body, std::shared_ptr<const void> kept = nullptr);
+             std::string_view body, std::shared_ptr<const void> kept = nullptr,
+             upstream::WorkerCluster* cluster = nullptr);
   void send(std::string_view message);
   void finish();
   bool isBehind() const;
@@ -60,7 +62,8 @@ class Exchange final : public ListNode<Exchange>,
   // net::Deferred: tells what has come.
   void onDeferred() override;
 
-  bool isGrpc() const { return kind_ != Kind::Http; }
+  bool isGrpc() const { return kind_ == Kind::Grpc || kind_ == Kind::GrpcStream; }
+  bool isStream() const { return kind_ == Kind::HttpStream || kind_ == Kind::GrpcStream; }
   // ---- exchange.cc: asking ----
   void ask();
   void sendAll(http::ClientStream& to);
@@ -76,6 +79,7 @@ class Exchange final : public ListNode<Exchange>,
   // There is no more of an answer that has begun, or it makes no sense.
   void breakOff(int64_t grpc_status, std::string_view text);
   bool tellMessages();
+  bool tellParts();
   void tellEnd();
   // ---- another try ----
   bool isWorthRetry(const http::ResponseHead& head) const;
@@ -110,6 +114,8 @@ class Exchange final : public ListNode<Exchange>,
   // Of the request, as long as it may be needed (again).
   std::string body_;
   http::SavedHead answer_head_;
+  // Of HTTP as it comes.
+  http::SavedHead trailers_;
   // Of the answer, what was not told.
   std::string answer_;
   std::string grpc_message_;

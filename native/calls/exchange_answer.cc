@@ -78,7 +78,7 @@ void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& hea
   }
   if (end) {
     this->end();
-  } else if (kind_ == Kind::GrpcStream) {
+  } else if (isStream()) {
     loop().defer(this);
   }
 }
@@ -97,12 +97,13 @@ void Exchange::onAttemptData(upstream::Attempt&, std::string_view data, bool end
   }
   if (end) {
     this->end();
-  } else if (kind_ == Kind::GrpcStream) {
+  } else if (isStream()) {
     loop().defer(this);
   }
 }
 
 bool Exchange::isTooLarge() const {
+  if (kind_ == Kind::HttpStream) return false;
   if (!isGrpc()) return answer_.size() > kMostAnswerBytes;
   if (answer_.size() < http::kGrpcFrameHeaderBytes) return false;
   const uint32_t most = service_->plan.max_message_bytes;
@@ -113,6 +114,7 @@ void Exchange::onAttemptTrailers(upstream::Attempt&, HeaderMap& trailers) {
   if (has_ended_) return;
   answerComplete();
   if (isGrpc()) readGrpcStatus(trailers);
+  if (kind_ == Kind::HttpStream) trailers_.save({}, {}, {}, trailers);
   end();
 }
 
@@ -194,7 +196,7 @@ void Exchange::breakOff(int64_t grpc_status, std::string_view text) {
   grpc_status_ = grpc_status;
   grpc_message_.assign(text);
   // A stream's owner hears of what came before.
-  if (kind_ != Kind::GrpcStream || isTooLarge()) answer_.clear();
+  if (!isStream() || isTooLarge()) answer_.clear();
   end();
 }
 
@@ -202,6 +204,7 @@ void Exchange::breakOff(int64_t grpc_status, std::string_view text) {
 
 void Exchange::onDeferred() {
   const uint32_t life = life_;
+  if (kind_ == Kind::HttpStream && call_ && !tellParts()) return;
   if (kind_ == Kind::GrpcStream && !call_) answer_.clear();
   if (kind_ == Kind::GrpcStream && call_) {
     if (has_head_ && !std::exchange(told_head_, true)) {
@@ -217,6 +220,29 @@ void Exchange::onDeferred() {
     }
   }
   if (has_ended_) tellEnd();
+}
+
+// False: its owner wants no more.
+bool Exchange::tellParts() {
+  const uint32_t life = life_;
+  const bool is_whole = has_ended_ && !is_broken_ && !is_local_ && !trailers_.isSet();
+  HeaderMap& headers = calls_->headers();
+  if (has_head_ && !std::exchange(told_head_, true)) {
+    answer_head_.restore(&headers);
+    const bool ends = is_whole && answer_.empty();
+    call_->owner_.onCallAnswer(status_, headers, ends);
+    if (life != life_) return false;
+    if (ends) return true;
+  }
+  if (has_head_ && (!answer_.empty() || is_whole)) {
+    call_->owner_.onCallData(answer_, is_whole);
+    if (life != life_) return false;
+    answer_.clear();
+  }
+  if (!has_ended_ || !trailers_.isSet()) return true;
+  trailers_.restore(&headers);
+  call_->owner_.onCallTrailers(headers);
+  return life == life_;
 }
 
 // False: its owner wants no more.
@@ -255,7 +281,7 @@ void Exchange::tellEnd() {
   answer.headers = &headers;
   answer.grpc_status = grpc_status_;
   answer.grpc_message = grpc_message_;
-  if (kind_ == Kind::Http) {
+  if (!isGrpc()) {
     answer.body = answer_;
   } else if (kind_ == Kind::Grpc && grpc_status_ == 0) {
     std::string_view rest = answer_;

@@ -54,6 +54,16 @@ class ChainOwner {
   // More of a body was to wait than may.
   virtual void answerTooLarge(bool is_request) = 0;
 
+  // What filters on the way to a host never do, and their owner does not know: the head of an answer
+  // that comes in parts; another request in place of this one, and what that one remembers.
+  virtual void serveHead(const filters::AnswerHead&, bool /*end*/) {}
+  virtual filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest&) {
+    return filters::OtherRequest::Outcome::Impossible;
+  }
+  virtual std::shared_ptr<const void> memo() const { return nullptr; }
+  // More waits for the client than it should.
+  virtual bool isAnswerBehind() const { return false; }
+
   // Of these two: false: it goes where it goes. The head's route, found again; by the newest table.
   virtual bool mayRouteAgain() const = 0;
   virtual void findRouteAgain(http::RequestHead& head) = 0;

@@ -68,6 +68,7 @@ void FilterChain::end() {
   }
   for (const auto& held : free_) held->trim();
   links_.clear();
+  answering_ = nullptr;
   count_ = 0;
   over_[0] = over_[1] = false;
   memory_.reset();
@@ -287,6 +288,13 @@ void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers
   for (size_t i = links_.size(); i > 0; --i) links_[i - 1]->filter->onResponseSent(status, headers);
 }
 
+bool FilterChain::beginAnswer(Link& link, const filters::AnswerHead& head, bool end) {
+  if (isOver(Side::Request)) return false;
+  answering_ = &link;
+  drop(Side::Request);
+  return giveAnswer(link, [&] { owner_.serveHead(head, end); });
+}
+
 std::string_view FilterChain::nameOf(const Link& link) const {
   return set_.names[link.config];
 }
@@ -319,6 +327,23 @@ void FilterChain::Link::answer(const filters::LocalReply& reply) {
 
 void FilterChain::Link::answerInstead(const filters::LocalReply& reply) {
   chain.owner_.replace(reply, chain.nameOf(*this));
+}
+
+filters::OtherRequest::Outcome FilterChain::Link::requestInstead(
+    const filters::OtherRequest& other) {
+  if (chain.isOver(Side::Response)) return filters::OtherRequest::Outcome::Impossible;
+  return chain.owner_.requestInstead(other);
+}
+
+std::shared_ptr<const void> FilterChain::Link::memo() const { return chain.owner_.memo(); }
+
+void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
+  if (chain.isOver(Side::Response)) return;
+  chain.owner_.replace(reply, chain.nameOf(*this));
+}
+
+bool FilterChain::Link::isAnswerBehind() const {
+  return chain.owner_.isAnswerBehind();
 }
 
 void FilterChain::Link::pauseRequest() { chain.owner_.pauseReading(); }

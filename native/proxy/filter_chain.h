@@ -56,6 +56,10 @@ class FilterChain {
     passTrailers(Side::Response, first(Side::Response), trailers);
   }
   void onResponseSent(uint16_t status, const http::HeaderMap& headers);
+  // The client takes more of an answer.
+  void onAnswerWritable() {
+    if (answering_) answering_->filter->onAnswerWritable();
+  }
   // Another answer takes the place of the one that filters hold, and passes none of them.
   void dropResponse() { drop(Side::Response); }
 
@@ -112,6 +116,19 @@ class FilterChain {
     void injectResponseTrailers() override { chain.injectTrailers(Side::Response, *this); }
     void answer(const filters::LocalReply& reply) override;
     void answerInstead(const filters::LocalReply& reply) override;
+    bool beginAnswer(const filters::AnswerHead& head, bool end) override {
+      return chain.beginAnswer(*this, head, end);
+    }
+    bool giveAnswerData(std::string_view data, bool end) override {
+      return chain.giveAnswer(*this, [&] { chain.onResponseData(data, end); });
+    }
+    bool giveAnswerTrailers(http::HeaderMap& trailers) override {
+      return chain.giveAnswer(*this, [&] { chain.onResponseTrailers(trailers); });
+    }
+    filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest& other) override;
+    std::shared_ptr<const void> memo() const override;
+    void breakAnswer(const filters::LocalReply& reply) override;
+    bool isAnswerBehind() const override;
     void pauseRequest() override;
     void resumeRequest() override;
     void pauseResponse() override;
@@ -158,6 +175,17 @@ class FilterChain {
   void restart(Link& link);
   void inject(Side side, Link& link, std::string_view data, bool end);
   void injectTrailers(Side side, Link& link);
+  // Answers that a filter gives in parts. False: nothing more may be given.
+  bool beginAnswer(Link& link, const filters::AnswerHead& head, bool end);
+  template <typename Give>
+  bool giveAnswer(const Link& link, Give give) {
+    if (answering_ != &link || isOver(Side::Response)) return false;
+    const uint32_t life = life_;
+    give();
+    if (life != life_) return false;
+    flush(Side::Response);
+    return goesOn(Side::Response, life);
+  }
   void drop(Side side);
   // As the configuration calls its filter.
   std::string_view nameOf(const Link& link) const;
@@ -185,6 +213,8 @@ class FilterChain {
   std::vector<std::unique_ptr<HeldMessage>> free_;
   // Filters of the set, by their places.
   uint64_t on_ = 0;
+  // Whose filter answers in parts; null: none does.
+  Link* answering_ = nullptr;
   // Of bodies that wait, by side; 0: none.
   uint32_t limits_[2] = {};
   // By side: the message is no longer the filters'.

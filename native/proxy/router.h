@@ -267,6 +267,8 @@ class Router final : private upstream::AttemptOwner,
   bool has_body_ = false;
   bool request_complete_ = false;
   bool tunnel_open_ = false;
+  // The answer is a canary's, by what its host says or is said of it.
+  bool is_canary_ = false;
   // Null: the host speaks HTTP.
   const plan::ConnectConfig* terminates_ = nullptr;
   bool client_paused_ = false;

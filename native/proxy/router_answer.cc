@@ -293,6 +293,7 @@ void Router::count(uint16_t status, const HeaderMap* headers) {
   const HeaderEntry* canary = headers->find(HeaderId::XEnvoyUpstreamCanary);
   if ((canary && canary->value() == "true") || info_.host->settings().canary) {
     stats.countResponse(stats::CodeVariant::Canary, status);
+    is_canary_ = true;
   }
 }
 
@@ -341,6 +342,7 @@ void Router::answerComplete(Attempt& attempt) {
   stats.record(info_.is_internal ? ClusterHistogram::InternalUpstreamRqTime
                                  : ClusterHistogram::ExternalUpstreamRqTime,
                ms);
+  if (is_canary_) stats.record(ClusterHistogram::CanaryUpstreamRqTime, ms);
   forEachGroup(
       [ms](auto& group) { group.record(stats::VirtualCluster::Histogram::UpstreamRqTime, ms); });
 }

@@ -2,9 +2,8 @@
 // out, with another place, passes the filters and is routed again.
 #include <algorithm>
 
-#include "base/text.h"
-#include "http/target.h"
 #include "proxy/downstream.h"
+#include "proxy/redirect_place.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 
@@ -18,29 +17,6 @@ using HttpCounter = stats::Http::Counter;
 using PredicateKind = plan::RedirectPredicate::Kind;
 
 namespace {
-
-struct Place {
-  bool is_http = true;
-  std::string_view authority;
-  // With its query, without a fragment.
-  std::string_view path;
-};
-
-// "scheme://host/path"; anything else is nothing that can be gone to. A path that is missing lives
-// in the arena.
-bool readPlace(std::string_view location, Place* place, Arena& arena) {
-  const size_t colon = location.find("://");
-  if (colon == std::string_view::npos || colon == 0) return false;
-  place->is_http = equalsIgnoreCase(location.substr(0, colon), "http");
-  location.remove_prefix(colon + 3);
-  const size_t end = std::min(location.find_first_of("/?#"), location.size());
-  place->authority = location.substr(0, end);
-  if (place->authority.empty() || !http::isValidAuthority(place->authority)) return false;
-  const std::string_view rest = location.substr(end);
-  const std::string_view path = rest.substr(0, rest.find('#'));
-  place->path = path.starts_with('/') ? path : arena.join("/", path);
-  return true;
-}
 
 // What the answer has of the names stands in the place of the request's own.
 void copyHeaders(const std::vector<std::string>& names, const HeaderMap& from, HeaderMap& to) {
@@ -79,9 +55,9 @@ bool Router::redirect(const plan::InternalRedirect& policy, const http::Response
   stats::Shard<stats::Http>& stats = info_.server->stats();
   const HeaderEntry* const location = head.headers.find(HeaderId::Location);
   if (!may_redirect_ || !request_complete_ || !location) return false;
-  Place place;
+  RedirectPlace place;
   Arena& arena = info_.context().arena;
-  if (!readPlace(location->value(), &place, arena)) {
+  if (!readRedirectPlace(location->value(), &place, arena)) {
     stats.add(HttpCounter::PassthroughInternalRedirectBadLocation);
     return false;
   }

@@ -75,6 +75,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   struct Redirects {
     uint32_t count = 0;
     std::vector<std::pair<std::string, std::string>> visited;
+    // Of a filter that has made this request of another one.
+    std::shared_ptr<const void> memo;
   };
   Redirects& redirects() {
     if (!redirects_) redirects_ = std::make_unique<Redirects>();
@@ -124,10 +126,15 @@ class Stream final : public http::RequestSink, private net::Timer {
   void answerTooLarge(bool is_request, bool is_counted = true);
   // As answer(); in place of an answer that filters hold, or the answer breaks off.
   void replace(const filters::LocalReply& reply);
+  // As another one: see filters/http/other_request.h.
+  filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest& other);
+  std::shared_ptr<const void> memo() const { return redirects_ ? redirects_->memo : nullptr; }
+  // The head of an answer that a filter gives in a host's place.
+  void serveHead(const filters::AnswerHead& head, bool end);
   // No more of the answer is read until as many resumes.
   void pauseAnswer() { ++answer_pauses_; }
   void resumeAnswer() {
-    if (--answer_pauses_ == 0) router_.onClientWritable();
+    if (--answer_pauses_ == 0) askForMore();
   }
 
  private:
@@ -179,6 +186,11 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool filterHead(http::RequestHead& head, const route::RequestView& view);
 
   // ---- stream_answer.cc: the way back ----
+  // Whoever gives the answer may go on.
+  void askForMore() {
+    router_.onClientWritable();
+    if (filtered_) chain_->onAnswerWritable();
+  }
   // Whose answer it is; an answer of the proxy's own may be its connection's last.
   enum class Source : uint8_t { Host, Proxy, ProxyLast };
   void sendHead(uint16_t status, http::HeaderMap& headers, bool end, Source source);

@@ -89,6 +89,11 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   }
   mutate(headers);
   tellAttempts(headers);
+  if (!end && info_.is_head) [[unlikely]] {
+    // It was asked by GET, in another one's place.
+    router_.abandon();
+    end = true;
+  }
   sendHead(head.status, headers, end, Source::Host);
 }
 
@@ -131,7 +136,19 @@ void Stream::onUpstreamMoved(uint64_t written, bool is_progress) {
 
 void Stream::onDownstreamWritable() {
   touch();
-  router_.onClientWritable();
+  askForMore();
+}
+
+// ---- of a filter, in a host's place ----
+
+void Stream::serveHead(const filters::AnswerHead& head, bool end) {
+  touch();
+  context().arena.reset();
+  if (head.flag) info_.flags.set(*head.flag);
+  info_.details = head.details;
+  info_.status = head.status;
+  removeHopByHop(head.headers, false);
+  sendHead(head.status, head.headers, end, Source::Host);
 }
 
 // ---- of the proxy itself ----
@@ -153,8 +170,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   info_.details = reply.details;
   uint16_t status = reply.status;
   std::string_view body = reply.body;
-  const bool is_redirect = !reply.location.empty() && status / 100 == 3;
-  const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
+  const bool grpc = info_.is_grpc && !reply.is_bare;
   if (reply.headers) takeHeaders(headers, *reply.headers);
   if (reply.editor) [[unlikely]]
     reply.editor->edit(headers, arena);
@@ -167,10 +183,14 @@ void Stream::answer(const filters::LocalReply& reply) {
   }
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
-  info_.status = grpc ? 200 : status;
+  // As the real server has it, routes speak of the answer before it has a status.
+  info_.status = 0;
   if (!reply.is_bare) mutate(headers);
+  info_.status = grpc ? 200 : status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
+  // In place of what its headers say it is.
+  bool is_type_forced = false;
   if (replies) [[unlikely]] {
     rewritten.body = body;
     const HeaderEntry* const before = headers.find(HeaderId::ContentType);
@@ -178,7 +198,14 @@ void Stream::answer(const filters::LocalReply& reply) {
     rewrite(*replies, headers, &rewritten);
     const HeaderEntry* const after = headers.find(HeaderId::ContentType);
     // A mapper has said what it is.
-    if (after && after->value() != type) rewritten.content_type = kText;
+    if (after && after->value() != type) {
+      rewritten.content_type = kText;
+    } else {
+      is_type_forced = after && rewritten.body != body;
+    }
+    // The end of its line is none of a message.
+    const bool is_json = rewritten.content_type == "application/json";
+    if (grpc && is_json && rewritten.body.ends_with('\n')) rewritten.body.pop_back();
     status = rewritten.status;
     body = rewritten.body;
     info_.status = grpc ? 200 : status;
@@ -202,7 +229,7 @@ void Stream::answer(const filters::LocalReply& reply) {
     const std::string_view type = replies                      ? rewritten.content_type
                                   : reply.content_type.empty() ? kText
                                                                : reply.content_type;
-    if (type != kText || !headers.find(HeaderId::ContentType)) {
+    if (is_type_forced || type != kText || !headers.find(HeaderId::ContentType)) {
       headers.set(HeaderId::ContentType, arena.copy(type));
     }
   }

@@ -64,4 +64,18 @@ void StreamChain::findRouteAgain(http::RequestHead& head) { stream_.findRouteAga
 
 void StreamChain::renewRoute(http::RequestHead& head) { stream_.renewRoute(head); }
 
+void StreamChain::serveHead(const filters::AnswerHead& head, bool end) {
+  stream_.serveHead(head, end);
+}
+
+filters::OtherRequest::Outcome StreamChain::requestInstead(const filters::OtherRequest& other) {
+  return stream_.requestInstead(other);
+}
+
+std::shared_ptr<const void> StreamChain::memo() const { return stream_.memo(); }
+
+bool StreamChain::isAnswerBehind() const {
+  return stream_.hasClient() && stream_.isClientBehind();
+}
+
 }  // namespace fairlead::proxy

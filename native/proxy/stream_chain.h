@@ -39,6 +39,10 @@ class StreamChain final : private ChainOwner, public FilterChain {
   void answerFor(const filters::HttpFilter& filter, std::string_view name) override;
   void replace(const filters::LocalReply& reply, std::string_view name) override;
   void answerTooLarge(bool is_request) override;
+  void serveHead(const filters::AnswerHead& head, bool end) override;
+  filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest& other) override;
+  std::shared_ptr<const void> memo() const override;
+  bool isAnswerBehind() const override;
   bool mayRouteAgain() const override { return true; }
   void findRouteAgain(http::RequestHead& head) override;
   void renewRoute(http::RequestHead& head) override;

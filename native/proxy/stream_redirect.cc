@@ -3,11 +3,63 @@
 #include "format/grpc_status.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
+#include "proxy/redirect_place.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
 
 using Counter = stats::Http::Counter;
+
+// Of a filter, in the place of an answer that nobody has seen.
+filters::OtherRequest::Outcome Stream::requestInstead(const filters::OtherRequest& other) {
+  using Outcome = filters::OtherRequest::Outcome;
+  const http::SavedHead& request = info_.uncommon().request;
+  if (!client_ || head_written_ || !isRequestComplete() || !request.isSet()) {
+    return Outcome::Impossible;
+  }
+  Arena& arena = context().arena;
+  arena.reset();
+  http::RequestHead& next = context().released;
+  request.restore(&next.headers);
+  next.method = request.method();
+  next.path = request.path();
+  next.authority = request.authority();
+  const std::string_view location = other.to.location(info_.viewOf(next), {}, arena);
+  RedirectPlace place;
+  if (!readRedirectPlace(location, &place, arena)) return Outcome::BadAddress;
+  next.path = place.path;
+  next.authority = place.authority;
+  format::FormatContext format;
+  info_.fill(&format);
+  format.method = next.method;
+  format.path = next.path;
+  format.authority = next.authority;
+  format.request_headers = &next.headers;
+  format.status = other.status;
+  other.request_add.apply(next.headers, format, arena);
+  route::RequestView view = info_.viewOf(next);
+  view.scheme = place.is_http ? "http" : "https";
+  const route::VirtualHost* const host = info_.table ? info_.table->findHost(view) : nullptr;
+  const route::Route* const route = host ? info_.table->findRoute(*host, view) : nullptr;
+  if (!route) return Outcome::NoRoute;
+  next.method = "GET";
+  next.headers.remove(http::HeaderId::ContentLength);
+  http::SavedHead head;
+  head.save(next.method, next.path, next.authority, next.headers);
+  info_.touchUncommon().request.save(next.method, next.path, next.authority, next.headers);
+  info_.virtual_host = host;
+  info_.route = route;
+  info_.target = nullptr;
+  info_.use(nullptr);
+  nameCluster(view);
+  chain_->dropResponse();
+  router_.abandon();
+  info_.status = other.status;
+  info_.details = "internal_redirect";
+  redirects().memo = other.memo;
+  beginAgain(std::move(head), view.scheme, {}, {});
+  return Outcome::Begun;
+}
 
 // Counted and logged, but for an answer, which its client does not get.
 void Stream::finishRedirected() {
@@ -22,6 +74,8 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   const net::Address client = info_.client_address;
   const bool is_internal = info_.is_internal;
   const bool is_http_10 = info_.is_http_10;
+  // Whatever hosts are asked by: its client wants no body.
+  const bool is_head = info_.is_head;
   // As the real server counts: what is sent again has come again.
   const uint64_t received = info_.bytes_received + body.size();
   const http::ByteMeter bytes = info_.downstream_bytes;
@@ -48,7 +102,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   released.path = head.path();
   released.authority = head.authority();
   released.upgrades = false;
-  info_.is_head = released.method == "HEAD";
+  info_.is_head = is_head || released.method == "HEAD";
   const http::HeaderEntry* type = released.headers.find(http::HeaderId::ContentType);
   info_.is_grpc = type && format::isGrpcContentType(type->value());
   become(State::Receiving);

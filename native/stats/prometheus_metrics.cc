@@ -47,8 +47,9 @@ std::vector<Metric> metricsOf(const Layout& layout, Kind kind) {
     const std::string_view name = names[i].name;
     const char code_class = codeClassOf(name);
     const AgreedName agreed = agreedNameOf(name);
-    const std::string metric = code_class
-                                   ? std::string(name.substr(0, name.size() - 3)) + "xx"
+    const std::string metric = code_class ? std::string(name.substr(0, name.size() - 3)) + "xx"
+                               : isEndOfLabel(name)
+                                   ? std::string()
                                    : std::string(agreed.label.empty() ? name : agreed.metric);
     metrics[metric].push_back({Member::Form::Stat, i, code_class, CodeVariant::All});
   }

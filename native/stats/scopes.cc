@@ -1,5 +1,6 @@
 #include "stats/scopes.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fairlead::stats {
@@ -135,6 +136,31 @@ Scope googleGrpcScope(std::string_view prefix) {
 
 Scope httpScope(std::string_view prefix) {
   return namedScope("http.", "envoy.http_conn_manager_prefix", tokenOf(prefix));
+}
+
+namespace {
+
+// As the real server has it: a dot would end the path.
+std::string withoutDots(std::string_view path) {
+  std::string text(path);
+  std::replace(text.begin(), text.end(), '.', '_');
+  return text;
+}
+
+}  // namespace
+
+Scope cachePathScope(std::string_view number, std::string_view path) {
+  const std::string text = withoutDots(path);
+  Scope scope;
+  scope.metric_prefix = "cache." + std::string(number);
+  scope.prefix = scope.metric_prefix + ".cache_path." + text.substr(0, text.size() - 1);
+  scope.labels = {{"cache_path", text}};
+  return scope;
+}
+
+Scope cacheEventScope(std::string_view path) {
+  const std::string text = withoutDots(path);
+  return {"cache.event.cache_path." + text + ".", "cache.", {{"cache_path", text}}, {}};
 }
 
 Scope faultClusterScope(const Scope& http, std::string_view cluster) {

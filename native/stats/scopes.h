@@ -51,6 +51,10 @@ Scope sdsScope(std::string_view secret);
 Scope workerScope(const std::string& prefix, unsigned worker);
 // "<owner>ssl.certificate.<name>."
 Scope sslCertificateScope(Scope owner, std::string_view name);
+// "cache.<number>.cache_path.<path>", whose statistic is "/": `path` ends with it.
+Scope cachePathScope(std::string_view number, std::string_view path);
+// "cache.event.cache_path.<path>."
+Scope cacheEventScope(std::string_view path);
 // A part of a scope ("outlier_detection.") under the scope's labels.
 Scope innerScope(Scope scope, std::string_view part);
 

@@ -44,6 +44,7 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
   const auto visitAll = [&](const std::vector<Label>& labels) {
     for (const auto& [name, value] : labels) visit(name, value);
   };
+  const AgreedName agreed = agreedNameOf(series.name);
   if (series.member.form == Member::Form::Status) {
     char text[4];
     const auto end = std::to_chars(text, text + sizeof(text), series.code.statusNumber()).ptr;
@@ -53,13 +54,14 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
     visit("envoy.response_code_class", std::string_view(&digit, 1));
   } else if (series.member.code_class) {
     visit("envoy.response_code_class", std::string_view(&series.member.code_class, 1));
-  } else if (const AgreedName agreed = agreedNameOf(series.name); !agreed.label.empty()) {
+  } else if (!agreed.label.empty() && !agreed.is_last) {
     visit(agreed.label, agreed.value);
   }
   const Scope& scope = series.block->scope();
   visitAll(scope.first_labels);
   if (hasConfiguredTags(scope, series.name)) visitAll(registry.fixedLabels());
   visitAll(scope.labels);
+  if (agreed.is_last) visit(agreed.label, agreed.value);
 }
 
 // Calls visit(name, value) for each label of the series, of a text its value too.

@@ -17,12 +17,12 @@ void appendLocal(std::string_view name, CodeName code, std::vector<Label>* label
     labels->emplace_back(kCodeClass, std::to_string(digit));
     tagged->append(code.prefix()).append("upstream_rq_xx");
   } else if (const AgreedName agreed = agreedNameOf(name); !agreed.label.empty()) {
-    labels->emplace_back(agreed.label, agreed.value);
+    if (!agreed.is_last) labels->emplace_back(agreed.label, agreed.value);
     tagged->append(agreed.metric);
   } else if (const char code_class = codeClassOf(name)) {
     labels->emplace_back(kCodeClass, std::string(1, code_class));
     tagged->append(name.substr(0, name.size() - 3)).append("xx");
-  } else {
+  } else if (!isEndOfLabel(name)) {
     tagged->append(name);
   }
 }
@@ -40,6 +40,8 @@ AgreedName agreedNameOf(std::string_view name) {
     if (!name.starts_with(start)) continue;
     return {label, start.substr(0, start.size() - 1), name.substr(start.size())};
   }
+  constexpr std::string_view kEvent = "event_type.";
+  if (name.starts_with(kEvent)) return {"event_type", "event", name.substr(kEvent.size()), true};
   return {};
 }
 
@@ -74,6 +76,8 @@ void appendTagged(const Registry& registry, const BlockBase& block, std::string_
     labels->insert(labels->end(), fixed.begin(), fixed.end());
   }
   labels->insert(labels->end(), scope.labels.begin(), scope.labels.end());
+  const AgreedName agreed = agreedNameOf(name);
+  if (agreed.is_last) labels->emplace_back(agreed.label, agreed.value);
 }
 
 }  // namespace fairlead::stats

@@ -13,13 +13,18 @@ namespace fairlead::stats {
 char codeClassOf(std::string_view name);
 
 // Of "ciphers.AES128-SHA" and its like, which TLS counts by what was agreed on: "envoy.ssl_cipher",
-// "ciphers" and "AES128-SHA". No label: the name is none of them.
+// "ciphers" and "AES128-SHA". Of "event_type.hit", of caches, likewise, behind the scope's labels.
+// No label: the name is none of them.
 struct AgreedName {
   std::string_view label = {};
   std::string_view metric = {};
   std::string_view value = {};
+  bool is_last = false;
 };
 AgreedName agreedNameOf(std::string_view name);
+
+// The end of a path, which is a label of the scope.
+constexpr bool isEndOfLabel(std::string_view name) { return name == "/"; }
 
 // The real server makes some statistics before it reads what tags the configuration has: they only
 // have those of the scope.

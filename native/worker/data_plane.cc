@@ -54,7 +54,8 @@ DataPlane::DataPlane(const Options& options)
                                     &names_,
                                     discovered_,
                                     demands_,
-                                    jwt_keys_};
+                                    jwt_keys_,
+                                    &caches_};
       }),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_, registry_,
                     [this](const plan::FilterConfig& config) {
@@ -78,6 +79,7 @@ DataPlane::DataPlane(const Options& options)
                 discovered_listener_filters_,
                 demands_,
                 jwt_keys_,
+                caches_,
                 gates_,
                 all_connections_,
                 tls_sockets_,
@@ -191,6 +193,8 @@ void DataPlane::awaitStop() {
 }
 
 void DataPlane::endStop() {
+  // Its threads post to workers.
+  caches_.stop();
   drivers_.clear();
   workers_.clear();
 }

@@ -14,6 +14,7 @@
 
 #include "access_log/log_files.h"
 #include "base/runtime_slots.h"
+#include "caches/cache_stores.h"
 #include "filters/http/demands.h"
 #include "filters/http/discovered.h"
 #include "filters/http/faults.h"
@@ -252,6 +253,7 @@ class DataPlane {
   filters::Gates gates_;
   filters::Taps taps_{options_.tap_sink};
   filters::JwtKeyStores jwt_keys_{options_.asks};
+  caches::CacheStores caches_{options_.workers};
   filters::DiscoveredFilters discovered_;
   filters::DiscoveredListenerFilters discovered_listener_filters_;
   filters::Demands demands_{options_.on_demand};

@@ -176,7 +176,8 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
                                       parts_.taps,        parts_.faults,
                                       parts_.late_counts, parts_.publishers,
                                       &parts_.names,      parts_.discovered,
-                                      parts_.demands,     parts_.jwt_keys};
+                                      parts_.demands,     parts_.jwt_keys,
+                                      &parts_.caches};
   if (auto built = buildUpstreamFilters(plan, scope, config.get()); !built) return built.error();
   uint64_t on_always = 0;
   if (parts_.last_filter) {

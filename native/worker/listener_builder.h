@@ -48,6 +48,7 @@ struct ListenerParts {
   filters::DiscoveredListenerFilters& discovered_listener_filters;
   filters::Demands& demands;
   filters::JwtKeyStores& jwt_keys;
+  caches::CacheStores& caches;
   filters::Gates& gates;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;

@@ -18,6 +18,7 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   resourceMonitors: 'envoy.resource_monitors',
   tracers: 'envoy.tracers',
   responsePolicies: 'envoy.http.custom_response',
+  caches: 'envoy.http.cache',
   encoders: 'envoy.compression.compressor',
   decoders: 'envoy.compression.decompressor',
 };

@@ -24,6 +24,8 @@ import {
   zstdDecoder,
   zstdEncoder,
 } from './codings/libraries.js';
+import { fileSystemHttpCache } from './caches/file-system-http-cache.js';
+import { simpleHttpCache } from './caches/simple-http-cache.js';
 import { adaptiveConcurrency } from './http/adaptive-concurrency.js';
 import { admissionControl } from './http/admission-control.js';
 import { bandwidthLimit } from './http/bandwidth-limit.js';
@@ -31,6 +33,7 @@ import { apiKeyAuth } from './http/api-key-auth.js';
 import { awsRequestSigning } from './http/aws-request-signing.js';
 import { basicAuth } from './http/basic-auth.js';
 import { buffer } from './http/buffer.js';
+import { cache } from './http/cache.js';
 import { compressor } from './http/compressor.js';
 import { connectGrpcBridge } from './http/connect-grpc-bridge.js';
 import { cors } from './http/cors.js';
@@ -83,6 +86,7 @@ import { downstreamConnections } from './resource-monitors/downstream-connection
 import { fixedHeap } from './resource-monitors/fixed-heap.js';
 import { injectedResource } from './resource-monitors/injected-resource.js';
 import { localResponsePolicy } from './response-policies/local-response.js';
+import { redirectPolicy } from './response-policies/redirect.js';
 import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
 import { omitHostMetadata } from './retry/omit-host-metadata.js';
 import { previousHosts } from './retry/previous-hosts.js';
@@ -145,6 +149,7 @@ export const REGISTRY: Registry = {
     compressor,
     decompressor,
     bandwidthLimit,
+    cache,
     customResponse,
     admissionControl,
     adaptiveConcurrency,
@@ -203,7 +208,8 @@ export const REGISTRY: Registry = {
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
   statSinks: [statsd, dogStatsd, metricsService, hystrix, openTelemetryStats],
-  responsePolicies: [localResponsePolicy],
+  responsePolicies: [localResponsePolicy, redirectPolicy],
+  caches: [simpleHttpCache, fileSystemHttpCache],
   encoders: [gzipEncoder, brotliEncoder, zstdEncoder],
   decoders: [gzipDecoder, brotliDecoder, zstdDecoder],
   resourceMonitors: [

@@ -9,6 +9,7 @@ import type { ReadFormat } from './format/format-string.js';
 import type { Place } from './message/place.js';
 import type {
   AccessLog,
+  CacheFilter,
   Cluster,
   Cluster_Protocol,
   FilterChain,
@@ -40,6 +41,9 @@ export type LogFormat = ReadFormat;
 /** Where a logger writes, and what: lines to a file, or entries to a service. */
 export type LogTarget =
   { readonly path: string; readonly format: LogFormat } | Pick<AccessLog, 'grpc' | 'otel'>;
+
+/** Where a cache has its answers. */
+export type CacheStore = Pick<CacheFilter, 'memory'> | Pick<CacheFilter, 'files'>;
 
 /** What a cluster says of HTTP, in the extension's message or in its own older fields. */
 export interface UpstreamHttpOptions {

@@ -8,6 +8,7 @@ import { nearestName } from '../base/suggest.js';
 import { isKnown, knownByName, namesOf, unregistered, type Kind } from './known-extensions.js';
 import type {
   BalancerPlan,
+  CacheStore,
   HttpFilterPlan,
   ListenerFilterPlan,
   LogTarget,
@@ -93,6 +94,8 @@ export interface Registry {
   readonly tracers: readonly Extension<TracerPlan | undefined>[];
   /** Of answers that take another's place; undefined after an error. */
   readonly responsePolicies: readonly Extension<ResponsePolicy | undefined>[];
+  /** Where answers are kept; undefined after an error. */
+  readonly caches: readonly Extension<CacheStore | undefined>[];
   /** Of content codings; undefined after an error. */
   readonly encoders: readonly Extension<Encoder | undefined>[];
   readonly decoders: readonly Extension<Decoder | undefined>[];

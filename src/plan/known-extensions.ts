@@ -256,6 +256,16 @@ const KNOWN = {
       type: 'envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy',
     },
   ],
+  caches: [
+    {
+      name: 'envoy.extensions.http.cache.file_system_http_cache',
+      type: 'envoy.extensions.http.cache.file_system_http_cache.v3.FileSystemHttpCacheConfig',
+    },
+    {
+      name: 'envoy.extensions.http.cache.simple',
+      type: 'envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig',
+    },
+  ],
   encoders: codings('compressor'),
   decoders: codings('decompressor'),
   resourceMonitors: [

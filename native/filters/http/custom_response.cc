@@ -73,33 +73,98 @@ class ResponseFacts final : public match::Facts {
   const FilterPlace& place_;
 };
 
+using PolicyRef = std::shared_ptr<const CustomResponses::Policy>;
+
+// What a request remembers that stands in another one's place.
+struct Replaced {
+  PolicyRef policy;
+  // Of the answer whose place it takes.
+  uint16_t status;
+};
+
 // Of one request.
-class CustomResponse final : public HttpFilter {
+class CustomResponse final : public HttpFilter, private net::Deferred {
  public:
   CustomResponse(const CustomResponseConfig& config, FilterMemory& memory, const FilterScope& scope,
                  FilterPlace& place)
       : config_(config), memory_(memory), scope_(scope), place_(place) {}
 
   // Routes speak first, the most specific one of them; the filter where none has an answer.
-  FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
+  FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool,
+                              Arena& arena) override {
     if (std::exchange(is_replaced_, true)) return FilterStatus::Continue;
-    const ResponseFacts facts(status, headers, place_);
-    const CustomResponses::Policy* policy = nullptr;
-    for (const route::FilterConfig* own : place_.routeConfigs()) {
-      const CustomResponses* const responses = CustomResponses::of(own);
-      if (responses && !policy) policy = responses->find(facts);
+    if (const auto memo = std::static_pointer_cast<const Replaced>(place_.memo())) {
+      return finish(*memo, headers, arena);
     }
-    if (!policy) policy = config_.find(facts);
-    if (!policy) {
+    policy_ = find(status, headers);
+    if (!policy_) {
       is_replaced_ = false;
       return FilterStatus::Continue;
     }
-    prepare(*policy, status, headers);
+    if (policy_->elsewhere) {
+      status_ = status;
+      asks_ = true;
+      place_.loop().defer(this);
+      return FilterStatus::Pause;
+    }
+    prepare(*policy_, status, headers);
     return FilterStatus::Answer;
+  }
+  FilterStatus onResponseData(std::string_view, bool) override {
+    return asks_ ? FilterStatus::Pause : FilterStatus::Continue;
+  }
+  FilterStatus onResponseTrailers(http::HeaderMap&) override {
+    return asks_ ? FilterStatus::Pause : FilterStatus::Continue;
+  }
+  void onResponseHeadReleased(uint16_t& status, http::HeaderMap&, Arena&) override {
+    if (status_ > 0) status = status_;
   }
   LocalReply answer() const override { return answer_; }
 
  private:
+  void onDeferred() override {
+    if (std::exchange(asks_, false)) {
+      const uint16_t status = std::exchange(status_, 0);
+      const CustomResponses::Policy::Elsewhere& elsewhere = *policy_->elsewhere;
+      const CustomResponseConfig& config = config_;
+      const unsigned worker = scope_.worker;
+      using Outcome = OtherRequest::Outcome;
+      const Outcome outcome =
+          place_.requestInstead({elsewhere.to, elsewhere.request_add, status,
+                                 std::make_shared<const Replaced>(Replaced{policy_, status})});
+      if (outcome == Outcome::Begun) return;
+      using Counter = stats::HttpCustomResponse::Counter;
+      if (outcome == Outcome::NoRoute) {
+        config.count(Counter::CustomResponseRedirectNoRoute, worker);
+      } else if (outcome == Outcome::BadAddress) {
+        config.count(Counter::CustomResponseInvalidUri, worker);
+      }
+    }
+    place_.continueResponse();
+  }
+
+  PolicyRef find(uint16_t status, const http::HeaderMap& headers) const {
+    const ResponseFacts facts(status, headers, place_);
+    for (const route::FilterConfig* own : place_.routeConfigs()) {
+      const CustomResponses* const responses = CustomResponses::of(own);
+      PolicyRef policy = responses ? responses->find(facts) : nullptr;
+      if (policy) return policy;
+    }
+    return config_.find(facts);
+  }
+
+  // The answer of the request that stands in the place of another one. Its status is changed as it
+  // goes on.
+  FilterStatus finish(const Replaced& replaced, http::HeaderMap& headers, Arena& arena) {
+    format::FormatContext context;
+    place_.describe(&context);
+    context.response_headers = &headers;
+    replaced.policy->headers.apply(headers, context, arena);
+    status_ = replaced.policy->status.value_or(replaced.status);
+    place_.loop().defer(this);
+    return FilterStatus::Pause;
+  }
+
   void prepare(const CustomResponses::Policy& policy, uint16_t status,
                const http::HeaderMap& headers) {
     format::FormatContext context;
@@ -128,6 +193,11 @@ class CustomResponse final : public HttpFilter {
   const FilterScope& scope_;
   FilterPlace& place_;
   LocalReply answer_{500, {}, {}};
+  PolicyRef policy_;
+  // The answer's from here on; 0: as it is.
+  uint16_t status_ = 0;
+  // Another request is to take this one's place.
+  bool asks_ = false;
   // An answer of this filter's own is nobody's to replace.
   bool is_replaced_ = false;
 };
@@ -159,13 +229,30 @@ Result<std::unique_ptr<const CustomResponses>> CustomResponses::build(
     responses->reads_request_ = asksRequest(*plan.tree);
   }
   for (const plan::ResponsePolicy& policy : plan.policies) {
-    Policy& made = responses->policies_.emplace_back();
+    auto kept = std::make_shared<Policy>();
+    Policy& made = *kept;
+    responses->policies_.push_back(kept);
     if (policy.status) made.status = static_cast<uint16_t>(*policy.status);
     made.headers = route::MutationList({}, policy.response_add, http::isJoinedInResponses);
     made.body = policy.body;
     made.details = policy.details;
     made.keeps_details = policy.keeps_details;
     responses->reads_request_ |= !policy.response_add.empty();
+    if (policy.redirect) {
+      plan::Redirect to;
+      to.https = policy.redirect->https;
+      to.scheme = policy.redirect->scheme;
+      to.host = policy.redirect->host;
+      to.port = policy.redirect->port;
+      to.path = policy.redirect->path;
+      to.strip_query = policy.redirect->strip_query;
+      auto redirect = route::Redirect::build(to);
+      if (!redirect) return redirect.error();
+      made.elsewhere.emplace(Policy::Elsewhere{
+          std::move(redirect.value()),
+          route::MutationList({}, policy.redirect->request_add, http::isJoinedInRequests)});
+      responses->reads_request_ = responses->asks_elsewhere_ = true;
+    }
     if (!policy.body_format) continue;
     made.body_format.emplace(*policy.body_format);
     responses->reads_request_ |= made.body_format->readsRequestHead();
@@ -173,11 +260,12 @@ Result<std::unique_ptr<const CustomResponses>> CustomResponses::build(
   return std::unique_ptr<const CustomResponses>(std::move(responses));
 }
 
-const CustomResponses::Policy* CustomResponses::find(const match::Facts& facts) const {
+std::shared_ptr<const CustomResponses::Policy> CustomResponses::find(
+    const match::Facts& facts) const {
   const int action = tree_.find(facts);
   if (action == match::MatchTree::kNone) return nullptr;
   const auto index = static_cast<size_t>(action);
-  return index < policies_.size() ? &policies_[index] : nullptr;
+  return index < policies_.size() ? policies_[index] : nullptr;
 }
 
 BuiltFilter CustomResponseConfig::build(const plan::CustomResponse& plan,
@@ -186,6 +274,9 @@ BuiltFilter CustomResponseConfig::build(const plan::CustomResponse& plan,
   auto responses = CustomResponses::build(plan);
   if (!responses) return responses.error();
   config->responses_ = std::move(responses.value());
+  if (config->responses_->asksElsewhere()) {
+    config->stats_ = scope.registry.create<stats::HttpCustomResponse>(scope.stats);
+  }
   for (unsigned i = 0; i < scope.workers; ++i) {
     config->headers_.push_back(std::make_unique<http::HeaderMap>());
   }

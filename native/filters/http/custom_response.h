@@ -1,5 +1,5 @@
-// envoy.filters.http.custom_response: puts answers that are made here in the place of hosts' and of
-// our own, by a tree of matchers.
+// envoy.filters.http.custom_response: puts answers that are made here, or of other hosts, in the
+// place of hosts' and of our own, by a tree of matchers.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "match/match_tree.h"
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
+#include "route/redirect.h"
 
 namespace fairlead::filters {
 
@@ -26,6 +27,12 @@ class CustomResponses final : public route::FilterConfig {
     std::optional<format::Format> body_format;
     std::string details;
     bool keeps_details = false;
+    // Absent: it is made here. Otherwise that request's, but for its status and more headers.
+    struct Elsewhere {
+      route::Redirect to;
+      route::MutationList request_add;
+    };
+    std::optional<Elsewhere> elsewhere;
   };
 
   static Result<std::unique_ptr<const CustomResponses>> build(const plan::CustomResponse& plan);
@@ -35,13 +42,16 @@ class CustomResponses final : public route::FilterConfig {
   const void* kind() const override { return &kKind; }
 
   // Null: the answer stays.
-  const Policy* find(const match::Facts& facts) const;
+  std::shared_ptr<const Policy> find(const match::Facts& facts) const;
   bool readsRequest() const { return reads_request_; }
+  bool asksElsewhere() const { return asks_elsewhere_; }
 
  private:
   match::MatchTree tree_;
-  std::vector<Policy> policies_;
+  // A request that takes another's place may outlive them.
+  std::vector<std::shared_ptr<const Policy>> policies_;
   bool reads_request_ = false;
+  bool asks_elsewhere_ = false;
 
   static constexpr char kKind = 0;
 };
@@ -53,8 +63,11 @@ class CustomResponseConfig final : public HttpFilterConfig {
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
                    FilterPlace& place) const override;
 
-  const CustomResponses::Policy* find(const match::Facts& facts) const {
+  std::shared_ptr<const CustomResponses::Policy> find(const match::Facts& facts) const {
     return responses_->find(facts);
+  }
+  void count(stats::HttpCustomResponse::Counter counter, unsigned worker) const {
+    if (stats_) stats_->shard(worker + 1)->add(counter);
   }
   // For the headers of one answer. Large, so that none has its own.
   http::HeaderMap& headers(unsigned worker) const { return *headers_[worker]; }
@@ -62,6 +75,8 @@ class CustomResponseConfig final : public HttpFilterConfig {
  private:
   std::unique_ptr<const CustomResponses> responses_;
   std::vector<std::unique_ptr<http::HeaderMap>> headers_;
+  // Null: nothing is asked elsewhere by what the chain says of it.
+  std::shared_ptr<stats::Block<stats::HttpCustomResponse>> stats_;
 };
 
 }  // namespace fairlead::filters

@@ -11,7 +11,9 @@
 #include <span>
 #include <string_view>
 
+#include "filters/http/answer_head.h"
 #include "filters/http/local_reply.h"
+#include "filters/http/other_request.h"
 #include "format/context.h"
 #include "http/message.h"
 #include "net/loop.h"
@@ -86,10 +88,27 @@ class FilterPlace {
   // What the filter's addTrailers() adds, as the end of the request, or of the answer.
   virtual void injectRequestTrailers() {}
   virtual void injectResponseTrailers() = 0;
+  // For a filter that holds the answer's head.
+  virtual OtherRequest::Outcome requestInstead(const OtherRequest& other) {
+    return OtherRequest::Outcome::Impossible;
+  }
+  // Of the request in whose place this one is; null: of none. For inside, too.
+  virtual std::shared_ptr<const void> memo() const { return nullptr; }
   // In place of what becomes of the request; once an answer has begun, it breaks off.
   virtual void answer(const LocalReply& reply) = 0;
   // The same in place of an answer, the proxy's own or not, that the filter works on.
   virtual void answerInstead(const LocalReply& reply) { answer(reply); }
+
+  // An answer in parts, as a host gives it, in place of the host's: for a filter that holds the
+  // request's head. It passes all filters, and this one hears onAnswerWritable(). False, of all of
+  // these: the request has ended, or is answered otherwise, and the filter may be gone.
+  virtual bool beginAnswer(const AnswerHead& head, bool end) { return false; }
+  virtual bool giveAnswerData(std::string_view data, bool end) { return false; }
+  virtual bool giveAnswerTrailers(http::HeaderMap& trailers) { return false; }
+  // There is no more of it. What is not sent yet is answered in its place.
+  virtual void breakAnswer(const LocalReply& reply) {}
+  // More waits for the client than it should.
+  virtual bool isAnswerBehind() const { return false; }
 
   // For a filter that keeps what it takes: no more of the message is read until as many resumes.
   // These are for inside, too.

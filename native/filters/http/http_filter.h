@@ -41,6 +41,10 @@
 #include "upstream/name_cache.h"
 #include "upstream/worker_clusters.h"
 
+namespace fairlead::caches {
+class CacheStores;
+}
+
 namespace fairlead::filters {
 
 enum class FilterStatus : uint8_t {
@@ -150,6 +154,10 @@ class HttpFilter {
   // The head as it goes to the client.
   virtual void onResponseSent(uint16_t status, const http::HeaderMap& headers) {}
 
+  // Of an answer that the filter gives in parts: the client takes more. May be inside of the
+  // client's handler.
+  virtual void onAnswerWritable() {}
+
   // After FilterStatus::Replace. Lives until the filter is called again.
   virtual std::string_view replacement() const { return {}; }
   // What ends a message behind the last replacement, or where the filter injects it. Values live in
@@ -233,6 +241,8 @@ struct ConfigScope {
   DiscoveredFilters& discovered;
   Demands& demands;
   JwtKeyStores& jwt_keys;
+  // Null: there are none.
+  caches::CacheStores* caches = nullptr;
 };
 
 // The same of what routes say of filters.

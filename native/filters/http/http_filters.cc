@@ -7,6 +7,7 @@
 #include "filters/http/bandwidth_limit.h"
 #include "filters/http/basic_auth.h"
 #include "filters/http/buffer.h"
+#include "filters/http/cache.h"
 #include "filters/http/compressor.h"
 #include "filters/http/connect_grpc_bridge.h"
 #include "filters/http/cors.h"
@@ -96,6 +97,7 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
   if (plan.compressor) return CompressorConfig::build(*plan.compressor, scope);
   if (plan.decompressor) return DecompressorConfig::build(*plan.decompressor, scope);
   if (plan.bandwidth_limit) return BandwidthLimitConfig::build(*plan.bandwidth_limit, scope);
+  if (plan.cache) return CacheConfig::build(*plan.cache, scope);
   if (plan.custom_response) return CustomResponseConfig::build(*plan.custom_response, scope);
   if (plan.admission_control) return AdmissionControlConfig::build(*plan.admission_control, scope);
   if (plan.adaptive_concurrency) {

@@ -197,10 +197,10 @@ std::string protocolName(const ClientHello& hello) {
 HelloRead readClientHello(std::string_view bytes, size_t max_bytes, ClientHello* hello) {
   std::string message;
   while (!bytes.empty()) {
-    // What is there must be right already, be it less than a head.
-    if (static_cast<uint8_t>(bytes[0]) != kHandshakeRecord) return HelloRead::NotTls;
-    if (bytes.size() > 1 && bytes[1] != 3) return HelloRead::NotTls;
+    // As the real server has it, less than a head may still become anything.
     if (bytes.size() < kRecordHeadBytes) return HelloRead::Unfinished;
+    if (static_cast<uint8_t>(bytes[0]) != kHandshakeRecord) return HelloRead::NotTls;
+    if (bytes[1] != 3) return HelloRead::NotTls;
     HelloReader head(bytes.substr(3, 2));
     const size_t size = head.number(2);
     if (size == 0 || size > kMaxRecordBytes) return HelloRead::NotTls;

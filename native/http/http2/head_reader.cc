@@ -237,9 +237,8 @@ void BlockReader::checkRequest() {
   } else {
     if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kBrokenRule);
     const bool is_asterisk = pseudo.path == "*" && pseudo.method == "OPTIONS";
-    if ((pseudo.path[0] != '/' && !is_asterisk) || !isPath(pseudo.path)) {
-      return broken(kInvalidField);
-    }
+    if (pseudo.path[0] != '/' && !is_asterisk) return broken(kBrokenRule);
+    if (!isPath(pseudo.path)) return broken(kInvalidField);
   }
   if (!pseudo.authority.data()) {
     if (!host_) return broken(kBrokenRule);

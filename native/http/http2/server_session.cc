@@ -179,10 +179,10 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   if (openStreams() < options().max_concurrent_streams) return true;
   ignoreBlock(block);
   if (!isOpen() || isLingering()) return false;
-  stats().add(Counter::StreamRefusedErrors);
   if (haveSettingsCome()) {
-    failSilently("http2.too_many_streams");
+    failSilently("http2.too_many_streams", kBrokenByAnother);
   } else {
+    stats().add(Counter::StreamRefusedErrors);
     streamError(id, ErrorCode::RefusedStream, {});
   }
   return false;

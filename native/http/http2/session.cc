@@ -3,7 +3,9 @@
 #include "http/http2/session.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 namespace fairlead::http2 {
 
@@ -133,7 +135,17 @@ void Session::tellReset(StreamBase& stream, ResetReason reason, std::string_view
   if (streams_.size() == 0 && isOpen()) onLastStreamEnded();
 }
 
+// Those that began last hear of it first, as the real server's do.
 void Session::resetAll(ResetReason reason, std::string_view details) {
+  if (streams_.size() > 1) {
+    std::vector<uint32_t> ids;
+    ids.reserve(streams_.size());
+    streams_.forEach([&ids](StreamBase& stream) { ids.push_back(stream.id()); });
+    std::ranges::sort(ids, std::greater<>());
+    for (const uint32_t id : ids) {
+      if (StreamBase* stream = find(id)) tellReset(*stream, reason, details, false);
+    }
+  }
   while (StreamBase* stream = streams_.any()) tellReset(*stream, reason, details, false);
 }
 
@@ -153,10 +165,10 @@ void Session::fail(ErrorCode code, std::string_view text, std::string_view detai
   failSilently(details);
 }
 
-void Session::failSilently(std::string_view details) {
+void Session::failSilently(std::string_view details, std::string_view told) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
   onBroken(details);
-  resetAll(ResetReason::ProtocolError, details);
+  resetAll(ResetReason::ProtocolError, told.empty() ? details : told);
   if (isOpen()) finish(delayed_close_ms_, delayed_close_ms_);
 }
 

@@ -114,8 +114,10 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
   // The same; where our side has ended as well, the stream is over now.
   void endRemote(StreamBase& stream);
-  // Its body is not as long as its head says. As the real server has it: of a host's answer only
-  // the stream ends, of a client's request the same becomes as of any message that breaks a rule.
+  // What logs say of streams whose connection another one has broken.
+  static constexpr std::string_view kBrokenByAnother =
+      "codec_error:The_user_callback_function_failed";
+  // Its body is not as long as its head says: the stream ends.
   void wrongLength(uint32_t id);
   // What came breaks the rules of HTTP.
   void brokenMessage(uint32_t id, std::string_view details);
@@ -180,7 +182,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void goAway(uint32_t last_stream, ErrorCode code, std::string_view text = {});
   // The peer broke the protocol. Unless the code is none, it is told so.
   void fail(ErrorCode code, std::string_view text, std::string_view details);
-  void failSilently(std::string_view details);
+  // `told`: what its streams hear, where that is something else.
+  void failSilently(std::string_view details, std::string_view told = {});
   // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
   void finish(net::Millis wait_ms, net::Millis flush_ms);
   // Ends now.

@@ -24,16 +24,13 @@ void Session::streamError(uint32_t id, ErrorCode code, std::string_view details)
   }
 }
 
-// What came breaks the rules of HTTP: its stream ends, and unless only that is wanted, everything.
+// Of a body that is not as long as its head has said.
 void Session::wrongLength(uint32_t id) {
-  constexpr std::string_view kDetails = "http2.violation.of.messaging.rule";
-  if (side_ == Side::Client) {
-    streamError(id, ErrorCode::ProtocolError, kDetails);
-  } else {
-    brokenMessage(id, kDetails);
-  }
+  streamError(id, ErrorCode::ProtocolError,
+              side_ == Side::Client ? "http2.violation.of.messaging.rule" : "http2.remote_reset");
 }
 
+// What came breaks the rules of HTTP: its stream ends, and unless only that is wanted, everything.
 void Session::brokenMessage(uint32_t id, std::string_view details) {
   stats_.add(Counter::RxMessagingError);
   if (options_.only_resets_invalid) {
@@ -43,7 +40,7 @@ void Session::brokenMessage(uint32_t id, std::string_view details) {
   if (StreamBase* stream = find(id)) {
     tellReset(*stream, ResetReason::ProtocolError, details, false);
   }
-  failSilently(details);
+  failSilently(details, kBrokenByAnother);
 }
 
 // ---- frames about a stream ----

@@ -90,6 +90,9 @@ size_t Session::consumePreface(const char* data, size_t size) {
     failSilently("http2.bad_preface");
     return size;
   }
+  // As soon as it is plain what is spoken: "PRI * HTTP/2".
+  constexpr size_t kPlain = 12;
+  if (common >= kPlain) begin();
   if (common < kPreface.size()) return 0;
   phase_ = Phase::Settings;
   begin();

@@ -40,6 +40,17 @@ export function refuseOtherFields(place: Place, message: object, supported: Supp
   }
 }
 
+/** A word on each of these fields that is set: the real server takes them, and does nothing with them. */
+export function tellHidden<T extends object>(
+  place: Place,
+  message: T,
+  names: readonly (keyof T & string)[],
+): void {
+  for (const name of names) {
+    if (!asksForNothing(message[name])) place.field(name).warn(`${name} has no effect`);
+  }
+}
+
 function asksForNothing(value: unknown): boolean {
   return (
     value === undefined ||

@@ -78,7 +78,7 @@ TEST("A client that names nobody is found all the same") {
 
 TEST("What is not TLS passes, what is too large does not, and half a message waits for the rest") {
   for (const std::string bytes :
-       {"GET / HTTP/1.1\r\n", "\x16\x02\x01", "\x16\x03\x01\x00\x05hello"}) {
+       {"GET / HTTP/1.1\r\n", "\x16\x02\x01\x01\x01", "\x16\x03\x01\x00\x05hello"}) {
     HelloInspector inspector;
     EarlyBytes early;
     const std::string whole = bytes[0] == '\x16' && bytes[1] == '\x03'
@@ -96,6 +96,10 @@ TEST("What is not TLS passes, what is too large does not, and half a message wai
   EarlyBytes early;
   EXPECT_EQ(early.feed(*inspector.config.make(0), helloOf("a.test", "").substr(0, 60)),
             Verdict::Wait);
+  // Less than a record's head may become anything.
+  HelloInspector patient;
+  EarlyBytes few;
+  EXPECT_EQ(few.feed(*patient.config.make(0), "abc"), Verdict::Wait);
 }
 
 TEST("Cut anywhere, a message is unfinished and never read beyond its end") {

@@ -44,11 +44,47 @@ test('answers are matched by status, class and headers, and made of a body or a 
   assert.match(JSON.stringify(own?.tree), /"x-a"/);
 });
 
-test('an answer that would be asked for elsewhere is refused by its name', () => {
-  const type = `${POLICIES}.redirect_policy.v3.RedirectPolicy`;
-  const action = { name: 'r', typed_config: any(type, { uri: 'http://a/' }) };
-  const { issues } = compiled([
-    filter([matching(input('HttpResponseStatusCodeMatchInput'), '500', action)]),
-  ]);
-  assert.match(issues.join('\n'), /RedirectPolicy\) is not supported yet/);
+const REDIRECT = `${POLICIES}.redirect_policy.v3.RedirectPolicy`;
+const elsewhere = (fields: object) => {
+  const action = { name: 'r', typed_config: any(REDIRECT, fields) };
+  return compiled([filter([matching(input('HttpResponseStatusCodeMatchInput'), '500', action)])]);
+};
+
+test('an answer may be asked for elsewhere, by its address or by what of it is another', () => {
+  const byAddress = elsewhere({
+    uri: 'http://Pages.test:81/a?b#c',
+    status_code: 499,
+    request_headers_to_add: [{ header: { key: 'x-a', value: '1' } }],
+  });
+  assert.deepEqual(byAddress.issues, []);
+  const policy = byAddress.filters?.[0]?.custom_response?.policies?.[0];
+  assert.equal(policy?.status, 499);
+  const { request_add, ...to } = policy.redirect ?? {};
+  assert.equal(request_add?.length, 1);
+  const place = { scheme: 'http', host: 'Pages.test:81', path: '/a?b', strip_query: true };
+  assert.deepEqual(to, place);
+  const byParts = elsewhere({
+    redirect_action: { host_redirect: 'pages.test', port_redirect: 82 },
+  });
+  assert.deepEqual(byParts.issues, []);
+  const parts = byParts.filters?.[0]?.custom_response?.policies?.[0]?.redirect;
+  assert.equal(parts?.host, 'pages.test');
+  assert.equal(parts.port, 82);
+});
+
+test('what is no address to ask elsewhere is refused', () => {
+  const refused = (fields: object): string => elsewhere(fields).issues.join('\n');
+  assert.match(refused({ uri: 'pages.test/a' }), /Invalid uri specified for redirection/);
+  assert.match(refused({ redirect_action: {} }), /At least one of host_redirect and path_redirect/);
+  assert.match(
+    refused({ redirect_action: { path_redirect: '/a#b' } }),
+    /#fragment is not supported/,
+  );
+  const rewrite = { host_redirect: 'a', prefix_rewrite: '/b' };
+  assert.match(refused({ redirect_action: rewrite }), /prefix_rewrite is not supported/);
+  const action = { name: 'm', typed_config: any('google.protobuf.Struct', {}) };
+  assert.match(
+    refused({ uri: 'http://a/', modify_request_headers_action: action }),
+    /modify_request_headers_action .* is not supported/,
+  );
 });
