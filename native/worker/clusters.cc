@@ -10,6 +10,7 @@
 #include "upstream/hash_tables.h"
 #include "upstream/internal_transports.h"
 #include "upstream/subset_index.h"
+#include "worker/stats_settings.h"
 #include "worker/tlv_formats.h"
 
 namespace fairlead::worker {
@@ -62,6 +63,9 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
   const stats::Scope scope = stats::clusterScope(name);
+  const auto chosen =
+      chooseStats(plan.stats_choice ? &*plan.stats_choice : nullptr, scope.prefix, &registry_);
+  if (!chosen) return chosen.error();
   auto transport = makeTransport(plan, scope);
   if (!transport) return transport.error();
   auto choice = makeTransportChoice(plan, scope);

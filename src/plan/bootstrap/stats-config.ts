@@ -11,9 +11,11 @@ import type { Place } from '../message/place.js';
 import {
   StatsSettings_Selection,
   TagRule_Kind,
+  StatsChoice_Kind,
   type BucketRule,
   type FixedTag,
   type StatsSettings,
+  type StatsChoice,
   type StringMatch,
   type TagRule,
 } from '../plan.gen.js';
@@ -175,6 +177,23 @@ function firstTokenOf(pattern: string): string {
 }
 
 // ---- which are kept ----
+
+const CHOICES = {
+  [StatsSettings_Selection.ALL]: StatsChoice_Kind.ALL,
+  [StatsSettings_Selection.NONE]: StatsChoice_Kind.NONE,
+  [StatsSettings_Selection.LISTED]: StatsChoice_Kind.LISTED,
+  [StatsSettings_Selection.NOT_LISTED]: StatsChoice_Kind.NOT_LISTED,
+} as const;
+
+/** Of a listener or a cluster, whose statistics have more to pass than all others. */
+export function compileStatsChoice(
+  matcher: StatsMatcher | undefined,
+  place: Place,
+): { stats_choice?: StatsChoice } {
+  if (!matcher) return {};
+  const { selection = StatsSettings_Selection.ALL, listed = [] } = compileSelection(matcher, place);
+  return { stats_choice: { kind: CHOICES[selection], listed } };
+}
 
 function compileSelection(
   matcher: StatsMatcher | undefined,

@@ -32,6 +32,7 @@ const RESOLUTION = supportedFields<ResolutionMessage>('envoy.config.core.v3.DnsR
 ]);
 const OPTIONS = supportedFields<OptionsMessage>('envoy.config.core.v3.DnsResolverOptions', [
   'no_default_search_domain',
+  'use_tcp_for_dns_lookups',
 ]);
 
 const DEFAULT_PORT = 53;
@@ -41,6 +42,8 @@ export interface ResolverPlan {
   readonly servers: readonly string[];
   /** They are asked only where the system has none. */
   readonly areFallback: boolean;
+  /** They are asked by TCP. */
+  readonly usesTcp: boolean;
   /** Short names are not looked up in the system's domains. */
   readonly hasNoSearch: boolean;
   /** Of the first try; absent: the resolver's own. */
@@ -55,6 +58,7 @@ export interface ResolverFields {
   readonly typed_dns_resolver_config?: TypedExtension | undefined;
   readonly dns_resolution_config?: ResolutionMessage | undefined;
   readonly dns_resolvers?: readonly Address[] | undefined;
+  readonly use_tcp_for_dns_lookups?: boolean | undefined;
 }
 
 /** Undefined: the system's; or after an error. */
@@ -66,8 +70,9 @@ export function compileResolver(fields: ResolverFields, place: Place): ResolverP
     refuseOtherFields(at, older, RESOLUTION);
     return compileServers(older.resolvers, older.dns_resolver_options, at);
   }
-  if (!fields.dns_resolvers?.length) return undefined;
-  return compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers');
+  const usesTcp = fields.use_tcp_for_dns_lookups ?? false;
+  if (!fields.dns_resolvers?.length && !usesTcp) return undefined;
+  return { ...compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers'), usesTcp };
 }
 
 function compileTyped(
@@ -89,7 +94,10 @@ function compileTyped(
   }
   if (config?.$type === SYSTEM_TYPE) {
     refuseOtherFields(at.within(SYSTEM_TYPE), config, SYSTEM);
-    return { servers: [], areFallback: false, hasNoSearch: false, isOfSystem: true };
+    return {
+      ...{ servers: [], areFallback: false, usesTcp: false },
+      ...{ hasNoSearch: false, isOfSystem: true },
+    };
   }
   at.error(`the extension '${name}' (${config?.$type ?? ''}) is not supported yet`, {
     expected: `${CARES_TYPE} or ${SYSTEM_TYPE}`,
@@ -119,6 +127,7 @@ function compileServers(
   return {
     servers,
     areFallback: false,
+    usesTcp: options?.use_tcp_for_dns_lookups ?? false,
     hasNoSearch: options?.no_default_search_domain ?? false,
   };
 }

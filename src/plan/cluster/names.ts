@@ -27,6 +27,7 @@ const CACHE = supportedFields<CacheMessage>(`${PACKAGE}.DnsCacheConfig`, [
   'disable_dns_refresh_on_failure',
   'dns_resolution_config',
   'typed_dns_resolver_config',
+  'use_tcp_for_dns_lookups',
 ]);
 const BREAKERS = supportedFields<Breakers>(`${PACKAGE}.DnsCacheCircuitBreakers`, [
   'max_pending_requests',

@@ -22,6 +22,8 @@ const CHAIN = supportedFields<FilterChainMessage>('envoy.config.listener.v3.Filt
   'transport_socket',
   'transport_socket_connect_timeout',
   'name',
+  // Of the first chain; its listener looks at it.
+  'use_proxy_proto',
 ]);
 const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', [
   'name',
@@ -83,6 +85,7 @@ function compileFilters(
       part.cluster_of_server_name === undefined &&
       part.gates === undefined &&
       part.guards === undefined &&
+      part.states === undefined &&
       part.server_name_lookup === undefined;
     const isLast = index === filters.length - 1;
     const name = `${filter.name ?? ''} of type ${extension.name}`;
@@ -97,10 +100,12 @@ function compileFilters(
       );
     }
     const gates = [...(plan.gates ?? []), ...(part.gates ?? [])];
+    const states = [...(plan.states ?? []), ...(part.states ?? [])];
     const guards = [...(plan.guards ?? []), ...(part.guards ?? [])];
     plan = {
       ...plan,
       ...part,
+      ...(states.length > 0 && { states }),
       ...(gates.length > 0 && { gates }),
       ...(guards.length > 0 && { guards }),
     };

@@ -23,7 +23,8 @@ export function supportedFields<T extends object>(
   const texts = Object.entries(defaults).map(
     ([name, value]) => [name, JSON.stringify(value)] as const,
   );
-  return { type, used: new Set([...used, '$type']), defaults: new Map(texts) };
+  // Of a TypedStruct: how it was written.
+  return { type, used: new Set([...used, '$type', '$struct']), defaults: new Map(texts) };
 }
 
 /** An error for each field of `message` that is set and not supported. */

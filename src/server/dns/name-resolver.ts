@@ -24,6 +24,8 @@ export interface NameResolverOptions {
   readonly servers?: readonly string[];
   /** The search list of resolv.conf is left alone. */
   readonly hasNoSearch?: boolean;
+  /** Servers are asked by TCP. */
+  readonly usesTcp?: boolean;
   /** The system's library is asked for all of it. */
   readonly isOfSystem?: boolean;
   readonly hostsPath?: string;
@@ -114,11 +116,25 @@ export class NameResolver {
   #resolverFor(confText: string): Resolver {
     if (this.#resolver !== undefined && this.#confText === confText) return this.#resolver;
     const { servers, timeoutMs = 2_000, tries = 3 } = this.#options;
-    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    const resolver = this.#options.usesTcp
+      ? overTcp(() => new Resolver({ timeout: timeoutMs, tries }))
+      : new Resolver({ timeout: timeoutMs, tries });
     if (servers !== undefined) resolver.setServers(servers);
     this.#resolver = resolver;
     this.#confText = confText;
     return resolver;
+  }
+}
+
+/** c-ares is told by its environment alone, which it reads as a resolver is made. */
+function overTcp(make: () => Resolver): Resolver {
+  const { RES_OPTIONS: before } = process.env;
+  process.env['RES_OPTIONS'] = before === undefined ? 'use-vc' : `${before} use-vc`;
+  try {
+    return make();
+  } finally {
+    if (before === undefined) delete process.env['RES_OPTIONS'];
+    else process.env['RES_OPTIONS'] = before;
   }
 }
 
