@@ -27,6 +27,7 @@ const FACTORIES: readonly string[] = ['envoy.string', 'envoy.hashable_string'];
 const OF_CONNECTIONS: readonly string[] = [
   ...FACTORIES,
   'envoy.tcp_proxy.cluster',
+  'envoy.tls.cert_validator.spiffe.workload_trust_domain',
   'envoy.tcp_proxy.per_connection_idle_timeout_ms',
 ];
 
