@@ -106,7 +106,14 @@ import { skyWalking } from './tracers/sky-walking.js';
 import { zipkin } from './tracers/zipkin.js';
 
 export const REGISTRY: Registry = {
-  listenerFilters: [proxyProtocol, originalDst, originalSrc, acceptState, httpInspector, tlsInspector],
+  listenerFilters: [
+    proxyProtocol,
+    originalDst,
+    originalSrc,
+    acceptState,
+    httpInspector,
+    tlsInspector,
+  ],
   networkFilters: [
     httpConnectionManager,
     tcpProxy,
