@@ -16,7 +16,7 @@ import type {
   SinkPlan,
   UpstreamHttpOptions,
 } from './extension-plans.js';
-import type { ResolverPlan } from './cluster/dns-resolver.js';
+import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { ClusterSources } from './cluster-sources.js';

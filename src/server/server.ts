@@ -13,7 +13,7 @@ import type { InheritedSocket } from '../admin/http/listener.js';
 import type { Options } from '../options/parse.js';
 import { build } from '../base/version.js';
 import { monotonicMs } from '../base/clock.js';
-import { guarded, onBug, unawaited } from '../base/bugs.js';
+import { onBug, unawaited } from '../base/bugs.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
@@ -412,10 +412,9 @@ export class Server implements AdminHost, RestartHost {
   #releaseMemory(): void {
     const everyMs = this.#configuration.compiled.memoryReleaseMs;
     if (everyMs === 0) return;
-    const release = guarded('memory_allocator_manager', () => {
+    this.#memoryTimer = startInterval(() => {
       this.native.apply(encodeUpdate({ shrink_heap: true }));
-    });
-    this.#memoryTimer = setInterval(release, everyMs);
+    }, everyMs);
   }
 
   #warnOfNoLimit(): void {

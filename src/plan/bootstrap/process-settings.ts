@@ -6,7 +6,7 @@ import type {
   envoy_config_bootstrap_v3_CustomInlineHeader as InlineHeader,
   envoy_config_bootstrap_v3_MemoryAllocatorManager as MemoryManager,
 } from '../../../build/messages.gen.js';
-import { compileResolver, type ResolverPlan } from '../cluster/dns-resolver.js';
+import { compileResolver, type ResolverPlan } from '../dns-resolver.js';
 import { unregistered } from '../known-extensions.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';

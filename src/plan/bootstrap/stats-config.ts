@@ -2,25 +2,21 @@
 import type {
   envoy_config_metrics_v3_HistogramBucketSettings as HistogramBucketSettings,
   envoy_config_metrics_v3_StatsConfig as StatsConfig,
-  envoy_config_metrics_v3_StatsMatcher as StatsMatcher,
   envoy_config_metrics_v3_TagSpecifier as TagSpecifier,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import {
-  StatsSettings_Selection,
   TagRule_Kind,
-  StatsChoice_Kind,
   type BucketRule,
   type FixedTag,
   type StatsSettings,
-  type StatsChoice,
-  type StringMatch,
   type TagRule,
 } from '../plan.gen.js';
 import { compileEcmaScript, compileRegex } from '../match/regex/regex.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileSelection } from '../stats-choice.js';
 import { DEFAULT_TAGS, type DefaultTag } from './default-tags.js';
 
 const STATS_CONFIG = supportedFields<StatsConfig>('envoy.config.metrics.v3.StatsConfig', [
@@ -34,11 +30,6 @@ const TAG = supportedFields<TagSpecifier>('envoy.config.metrics.v3.TagSpecifier'
   'tag_name',
   'regex',
   'fixed_value',
-]);
-const MATCHER = supportedFields<StatsMatcher>('envoy.config.metrics.v3.StatsMatcher', [
-  'reject_all',
-  'exclusion_list',
-  'inclusion_list',
 ]);
 /** `bins` is how large the real server's histograms are made; ours grow by themselves. */
 const BUCKETS = supportedFields<HistogramBucketSettings>(
@@ -174,47 +165,6 @@ function defaultRule({ name, tokens, regex, substring, except }: DefaultTag): Ta
  */
 function firstTokenOf(pattern: string): string {
   return /^\^([A-Za-z0-9_]+)(?:\\\.|\(\?=\\\.\)|\$$)/.exec(pattern)?.[1] ?? '';
-}
-
-// ---- which are kept ----
-
-const CHOICES = {
-  [StatsSettings_Selection.ALL]: StatsChoice_Kind.ALL,
-  [StatsSettings_Selection.NONE]: StatsChoice_Kind.NONE,
-  [StatsSettings_Selection.LISTED]: StatsChoice_Kind.LISTED,
-  [StatsSettings_Selection.NOT_LISTED]: StatsChoice_Kind.NOT_LISTED,
-} as const;
-
-/** Of a listener or a cluster, whose statistics have more to pass than all others. */
-export function compileStatsChoice(
-  matcher: StatsMatcher | undefined,
-  place: Place,
-): { stats_choice?: StatsChoice } {
-  if (!matcher) return {};
-  const { selection = StatsSettings_Selection.ALL, listed = [] } = compileSelection(matcher, place);
-  return { stats_choice: { kind: CHOICES[selection], listed } };
-}
-
-function compileSelection(
-  matcher: StatsMatcher | undefined,
-  place: Place,
-): Pick<StatsSettings, 'selection' | 'listed'> {
-  if (!matcher) return {};
-  refuseOtherFields(place, matcher, MATCHER);
-  if (matcher.reject_all !== undefined) {
-    return {
-      selection: matcher.reject_all ? StatsSettings_Selection.NONE : StatsSettings_Selection.ALL,
-    };
-  }
-  const isInclusion = matcher.inclusion_list !== undefined;
-  const list = matcher.inclusion_list ?? matcher.exclusion_list;
-  const at = place.field(isInclusion ? 'inclusion_list' : 'exclusion_list').field('patterns');
-  const listed = (list?.patterns ?? []).flatMap((pattern, index): StringMatch[] => {
-    const match = compileStringMatcher(pattern, at.index(index));
-    return match ? [match] : [];
-  });
-  const { LISTED, NOT_LISTED } = StatsSettings_Selection;
-  return { selection: isInclusion ? LISTED : NOT_LISTED, listed };
 }
 
 // ---- histograms ----

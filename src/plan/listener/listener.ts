@@ -6,7 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../access-log/access-log.js';
 import { addressText } from '../address/address.js';
-import { compileStatsChoice } from '../bootstrap/stats-config.js';
+import { compileStatsChoice } from '../stats-choice.js';
 import type { CompileContext } from '../extension.js';
 import { metadataOf } from '../format/metadata-values.js';
 import { compileChainTree } from './chain-tree.js';

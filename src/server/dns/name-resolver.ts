@@ -3,7 +3,7 @@
 import { getServers, lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { LookupFamily } from '../../plan/cluster/dns-cluster.js';
-import type { ResolverPlan } from '../../plan/cluster/dns-resolver.js';
+import type { ResolverPlan } from '../../plan/dns-resolver.js';
 import { CachedFile } from './cached-file.js';
 import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
 

@@ -6,9 +6,9 @@ import type {
   envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
   envoy_extensions_network_dns_resolver_cares_v3_CaresDnsResolverConfig as CaresMessage,
   envoy_extensions_network_dns_resolver_getaddrinfo_v3_GetAddrInfoDnsResolverConfig as SystemMessage,
-} from '../../../build/messages.gen.js';
-import type { Place } from '../message/place.js';
-import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+} from '../../build/messages.gen.js';
+import type { Place } from './message/place.js';
+import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 
 const PACKAGE = 'envoy.extensions.network.dns_resolver';
 const CARES_TYPE = `${PACKAGE}.cares.v3.CaresDnsResolverConfig`;
