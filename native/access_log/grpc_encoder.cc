@@ -296,7 +296,7 @@ void GrpcEncoder::writeRequest(const FormatContext& context, ProtoWriter* entry)
   header(7, "referer");
   header(8, "x-forwarded-for");
   header(9, "x-request-id");
-  header(10, "x-envoy-original-path");
+  header(10, http::headerName(http::HeaderId::XEnvoyOriginalPath));
   writeNumber(11, format::requestBytes(context), &out);
   writeNumber(12, context.bytes_received, &out);
   for (const std::string& name : plan_.request_headers) {

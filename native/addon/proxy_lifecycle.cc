@@ -96,6 +96,16 @@ Napi::Value ProxyLifecycle::listeners(const Napi::CallbackInfo& info) {
     if (bound[i].address.isInternal()) {
       item.Set("internalListener", std::string(bound[i].address.internalListener()));
     }
+    if (const auto& more = bound[i].more_addresses; !more.empty()) {
+      const Napi::Array others = Napi::Array::New(env, more.size());
+      for (uint32_t j = 0; j < more.size(); ++j) {
+        const Napi::Object other = Napi::Object::New(env);
+        other.Set("address", more[j].ip());
+        other.Set("port", more[j].port());
+        others.Set(j, other);
+      }
+      item.Set("moreAddresses", others);
+    }
     result.Set(i, item);
   }
   return result;

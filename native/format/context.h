@@ -69,6 +69,8 @@ struct FormatContext {
   std::span<const SetMetadata> filter_metadata;
   // Null: filters have set none.
   const FilterState* filter_state = nullptr;
+  // The same of its connection, where the request has none of that name.
+  const FilterState* connection_state = nullptr;
   const net::Findings::Values* tlvs = nullptr;
   // Null: it does not speak TLS, or is not there.
   const net::TlsInfo* downstream_tls = nullptr;

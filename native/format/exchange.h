@@ -50,6 +50,9 @@ struct Exchange {
   // Of the loop's clock; 0: it has not come.
   std::array<uint64_t, static_cast<size_t>(TimePoint::kCount)> at_us{};
   std::vector<Tried> tried;
+  // How long the request's route was looked for, and how often.
+  uint64_t route_us = 0;
+  uint32_t routes = 0;
 
   uint64_t& at(TimePoint point) { return at_us[static_cast<size_t>(point)]; }
   uint64_t at(TimePoint point) const { return at_us[static_cast<size_t>(point)]; }
@@ -68,6 +71,7 @@ struct Exchange {
   void clear() {
     at_us = {};
     tried.clear();
+    route_us = routes = 0;
   }
 };
 

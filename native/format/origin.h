@@ -15,6 +15,7 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
   context->connection_id = connection.id();
   context->termination_details = connection.termination();
   context->connection = &connection;
+  context->connection_state = connection.filterState();
   if (const net::TlsInfo* tls = connection.tls()) {
     context->downstream_tls = tls;
     context->downstream_failure = tls->failure();

@@ -155,6 +155,8 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       moment(Op::UpstreamConnectionPoolReadyDuration, TimePoint::PoolReady),
       other(Op::DownstreamHandshakeDuration, Kind::Handshake),
       other(Op::Zero, Kind::Zero),
+      other(Op::RouteResolutionTimeUs, Kind::RouteTime),
+      other(Op::RouteResolutionCount, Kind::RouteCount),
       other(Op::UpstreamHostName, Kind::HostName, true),
       other(Op::UpstreamHostNameWithoutPort, Kind::HostName),
       other(Op::UpstreamConnectionId, Kind::ConnectionId),
@@ -229,6 +231,8 @@ Piece::Piece(const plan::FormatPiece& plan)
       parseDuration(plan.argument);
       return;
     case Kind::Moment:
+    case Kind::RouteTime:
+    case Kind::RouteCount:
     case Kind::ConnectionId:
     case Kind::Tried:
     case Kind::TriedIds:
@@ -292,6 +296,8 @@ bool Piece::isJson(const FormatContext& context) const {
     case Kind::Moment:
     case Kind::Handshake:
     case Kind::Zero:
+    case Kind::RouteTime:
+    case Kind::RouteCount:
     case Kind::ConnectionId:
     case Kind::RoundTrip:
       return true;

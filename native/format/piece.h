@@ -78,6 +78,8 @@ class Piece {
     Moment,
     Handshake,
     Zero,
+    RouteTime,
+    RouteCount,
     ConnectionId,
     HostName,
     Tried,

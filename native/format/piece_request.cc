@@ -97,7 +97,8 @@ bool Piece::appendClientCertValue(const FormatContext& context, std::string* out
 }
 
 bool Piece::appendServerName(const FormatContext& context, std::string* out) const {
-  static const HeaderName kOriginalHost{"x-envoy-original-host"};
+  static const HeaderName kOriginalHost{
+      std::string(http::headerName(http::HeaderId::XEnvoyOriginalHost))};
   const std::string_view argument = argument_;
   const auto server_name = [&] {
     out->append(context.requested_server_name);

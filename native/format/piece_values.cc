@@ -18,7 +18,6 @@ namespace {
 
 using Context = FormatContext;
 
-constexpr std::string_view kOriginalPath = "x-envoy-original-path";
 
 bool appendMillis(uint64_t micros, std::string* out) {
   if (micros == kUnknown) return false;
@@ -132,8 +131,9 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::Configured:
       return appendMetadata(context, out);
     case Kind::FilterState: {
-      const std::string* const state =
+      const std::string* state =
           context.filter_state ? context.filter_state->find(argument_) : nullptr;
+      if (!state && context.connection_state) state = context.connection_state->find(argument_);
       if (!state) return false;
       if (key_.empty()) {
         out->append(*state);
@@ -154,6 +154,13 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::Zero:
       out->push_back('0');
       return true;
+    case Kind::RouteTime:
+    case Kind::RouteCount: {
+      const Exchange* const noted = context.exchange;
+      if (!noted || noted->routes == 0) return false;
+      appendNumber(kind_ == Kind::RouteTime ? noted->route_us : noted->routes, out);
+      return true;
+    }
     case Kind::LogType:
       out->append(logTypeName(context.log_type));
       return true;
@@ -250,7 +257,8 @@ bool Piece::appendAddress(const Context& context, std::string* out) const {
 }
 
 bool Piece::appendPath(const Context& context, std::string* out) const {
-  static const HeaderName kOriginal{std::string(kOriginalPath)};
+  static const HeaderName kOriginal{
+      std::string(http::headerName(http::HeaderId::XEnvoyOriginalPath))};
   std::string_view path;
   const bool has_original = path_source_ != PathSource::Current &&
                             Context::find(context.request_headers, kOriginal, &path);

@@ -48,7 +48,7 @@ class CheckConfig {
   // Null: as for requests.
   const net::SharedTransport* transport() const { return transport_ ? &*transport_ : nullptr; }
   bool speaksHttp2() const {
-    return plan().kind == plan::HealthCheck::Kind::Grpc || plan().is_http2;
+    return plan().kind == plan::HealthCheck::Kind::Grpc || plan().is_http2 || plan().is_by_alpn;
   }
 
  private:

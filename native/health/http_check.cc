@@ -17,8 +17,9 @@ class HttpCheck::Link final : public net::Mortal,
  public:
   Link(HttpCheck& check, net::Connection& connection) : check_(&check), loop_(connection.loop()) {
     const CheckConfig& config = check.config();
-    const auto protocol =
-        config.speaksHttp2() ? http::ClientProtocol::Http2 : http::ClientProtocol::Http1;
+    const auto protocol = config.plan().is_by_alpn ? http::ClientProtocol::ByAlpn
+                          : config.speaksHttp2()   ? http::ClientProtocol::Http2
+                                                   : http::ClientProtocol::Http1;
     codec_ = http::makeClientCodec(
         protocol, connection, config.client(),
         {check.context().scratch, config.http2Stats(), check.context().random}, *this);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "health/payload.h"
+#include "net/proxy_header_text.h"
 
 namespace fairlead::health {
 
@@ -27,12 +28,23 @@ void TcpCheck::onReady(int error) {
     return;
   }
   if (!plan().receive.empty()) {
+    introduce();
     send();
     return;
   }
   // Nothing else is asked for.
   close();
   succeed(false);
+}
+
+// As the real server: of this proxy's own connection, without any values.
+void TcpCheck::introduce() {
+  if (!plan().proxy_protocol) return;
+  const std::string header =
+      plan().proxy_protocol->is_version_2
+          ? net::proxyHeaderV2(nullptr, *plan().proxy_protocol).bytes
+          : net::proxyHeaderV1(connection_->localAddress(), connection_->remoteAddress());
+  connection_->queue(header);
 }
 
 void TcpCheck::send() {

@@ -24,6 +24,8 @@ class TcpCheck final : public Check, private net::ConnectionHandler {
   void onReadable() override;
   void onWriteFailed() override;
 
+  // Tells the host whom the connection is for, where that is wanted.
+  void introduce();
   void send();
   // The host has ended the connection, or cannot be reached.
   void lose();

@@ -3,6 +3,10 @@
 
 #include <cstdint>
 
+#include <vector>
+
+#include "base/random.h"
+#include "match/string_matcher.h"
 #include "net/timer_wheel.h"
 #include "plan/plan.gen.h"
 
@@ -13,6 +17,8 @@ struct HeadLimits {
   uint32_t max_head_bytes = 60 * 1024;
   // Headers, `host` included.
   uint32_t max_headers = 100;
+  // Of requests in HTTP/1: methods may be any tokens, not only those that are known.
+  bool takes_any_method = false;
 };
 
 // Of connections of clients. 0 of a time: none.
@@ -33,6 +39,8 @@ struct ServerSettings {
   // 0: closes at once.
   net::Millis delayed_close_ms = 1000;
   net::Millis idle_timeout_ms = 0;
+  // What HTTP/1 asks for by `upgrade` and is taken for not asked for; null: nothing is.
+  const std::vector<match::StringMatcher>* ignored_upgrades = nullptr;
   // From the first byte of a head to its last.
   net::Millis head_timeout_ms = 0;
   // Of HTTP/2: an answer that is composed whole, and whose client takes nothing of it.
@@ -51,7 +59,20 @@ struct ClientSettings {
   net::Millis connect_timeout_ms = 5000;
   net::Millis idle_timeout_ms = 0;
   net::Millis max_duration_ms = 0;
+  // Of 10,000ths of that: chance adds up to so much.
+  uint32_t max_duration_jitter = 0;
   uint32_t max_requests = 0;
+  // Of HTTP/1: requests have whole URLs.
+  bool sends_whole_url = false;
+  // As of clients.
+  bool allow_chunked_length = false;
+
+  // How long a connection is used for, of those that it is said for.
+  net::Millis someDuration(uint64_t seed) const {
+    if (max_duration_jitter == 0) return max_duration_ms;
+    return max_duration_ms +
+           Random(seed).below(max_duration_ms * max_duration_jitter / 10'000 + 1);
+  }
   // Null: HTTP/2 is not spoken.
   const plan::Http2Options* http2 = nullptr;
 };

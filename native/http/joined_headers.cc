@@ -12,12 +12,14 @@ class HeaderSet {
     for (const HeaderId id : ids) has_[static_cast<size_t>(id)] = true;
   }
   constexpr bool has(HeaderId id) const { return has_[static_cast<size_t>(id)]; }
+  void add(HeaderId id) { has_[static_cast<size_t>(id)] = true; }
 
  private:
   bool has_[static_cast<size_t>(HeaderId::kCount)] = {};
 };
 
-constexpr HeaderSet kRequest{
+// As they are, but for joinToo().
+constinit HeaderSet of_requests{
     HeaderId::Accept,
     HeaderId::AcceptEncoding,
     HeaderId::AccessControlRequestHeaders,
@@ -84,7 +86,7 @@ constexpr HeaderSet kRequest{
     HeaderId::XRequestId,
 };
 
-constexpr HeaderSet kResponse{
+constinit HeaderSet of_responses{
     HeaderId::AccessControlAllowCredentials,
     HeaderId::AccessControlAllowHeaders,
     HeaderId::AccessControlAllowMethods,
@@ -124,6 +126,26 @@ constexpr HeaderSet kResponse{
     HeaderId::XRequestId,
 };
 
+// Those that the proxy does not know.
+using Names = std::vector<std::string>;
+Names& unknownOf(const HeaderSet& set) {
+  static Names& request = *new Names();
+  static Names& response = *new Names();
+  return &set == &of_requests ? request : response;
+}
+
+void addTo(HeaderSet* set, const Names& names) {
+  for (const std::string& name : names) {
+    const HeaderId id = internHeader(name);
+    if (id != HeaderId::Other) {
+      set->add(id);
+    } else {
+      unknownOf(*set).push_back(name);
+      joins_unknown = true;
+    }
+  }
+}
+
 bool isJudgedByLine(HeaderId id) {
   return id == HeaderId::ContentLength || id == HeaderId::TransferEncoding || id == HeaderId::Host;
 }
@@ -145,6 +167,21 @@ void joinLines(HeaderMap& headers, HeaderEntry* first, size_t bytes, Arena& aren
   first->setValue({begin, static_cast<size_t>(to - begin)});
 }
 
+void joinUnknown(HeaderMap& headers, const Names& names, Arena& arena) {
+  for (const std::string& name : names) {
+    HeaderEntry* first = nullptr;
+    size_t bytes = 0;
+    size_t lines = 0;
+    for (HeaderEntry& entry : headers) {
+      if (entry.id != HeaderId::Other || entry.name() != name) continue;
+      if (!first) first = &entry;
+      bytes += entry.value_size + 1;
+      ++lines;
+    }
+    if (lines > 1) joinLines(headers, first, bytes, arena);
+  }
+}
+
 void joinAll(HeaderMap& headers, const HeaderSet& joined, Arena& arena) {
   struct Lines {
     HeaderEntry* first = nullptr;
@@ -162,14 +199,22 @@ void joinAll(HeaderMap& headers, const HeaderSet& joined, Arena& arena) {
   for (const Lines& same : lines) {
     if (same.repeats) joinLines(headers, same.first, same.bytes, arena);
   }
+  if (const Names& unknown = unknownOf(joined); !unknown.empty()) {
+    joinUnknown(headers, unknown, arena);
+  }
 }
 
 }  // namespace
 
-bool isJoinedInRequests(HeaderId id) { return kRequest.has(id); }
-bool isJoinedInResponses(HeaderId id) { return kResponse.has(id); }
+void joinToo(const std::vector<std::string>& request, const std::vector<std::string>& response) {
+  addTo(&of_requests, request);
+  addTo(&of_responses, response);
+}
 
-void joinRequestLines(HeaderMap& headers, Arena& arena) { joinAll(headers, kRequest, arena); }
-void joinResponseLines(HeaderMap& headers, Arena& arena) { joinAll(headers, kResponse, arena); }
+bool isJoinedInRequests(HeaderId id) { return of_requests.has(id); }
+bool isJoinedInResponses(HeaderId id) { return of_responses.has(id); }
+
+void joinRequestLines(HeaderMap& headers, Arena& arena) { joinAll(headers, of_requests, arena); }
+void joinResponseLines(HeaderMap& headers, Arena& arena) { joinAll(headers, of_responses, arena); }
 
 }  // namespace fairlead::http

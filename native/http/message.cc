@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
+#include <string>
 
 namespace fairlead::http {
 
@@ -130,26 +132,35 @@ struct PerfectHash {
   std::array<uint8_t, kSlots> ids = {};  // 0: no name there.
 };
 
-constexpr bool tryFactor(uint32_t factor, PerfectHash* hash) {
+template <typename Names>
+constexpr bool tryFactor(const Names& names, uint32_t factor, PerfectHash* hash) {
   *hash = {factor, {}};
   for (size_t i = 1; i < kKnownCount; ++i) {
-    uint8_t& id = hash->ids[slotOf(keyOf(kKnown[i].name.data(), kKnown[i].name.size()), factor)];
+    const std::string_view name = names[i].name;
+    uint8_t& id = hash->ids[slotOf(keyOf(name.data(), name.size()), factor)];
     if (id != 0) return false;
     id = static_cast<uint8_t>(i);
   }
   return true;
 }
 
-constexpr PerfectHash findHash() {
+template <typename Names>
+constexpr PerfectHash findHash(const Names& names) {
   PerfectHash hash;
   for (uint32_t factor = 0x9e3779b1; factor < 0x9e3779b1 + 20000; factor += 2) {
-    if (tryFactor(factor, &hash)) return hash;
+    if (tryFactor(names, factor, &hash)) return hash;
   }
   return {};
 }
 
-constexpr PerfectHash kHash = findHash();
+constexpr PerfectHash kHash = findHash(kKnown);
 static_assert(kHash.factor != 0, "no factor tells all names apart: widen kSlotBits");
+
+// As they are, but for setHeaderPrefix().
+constinit std::array<Known, kKnownCount> names = std::to_array(kKnown);
+constinit PerfectHash hash_of_names = kHash;
+constexpr std::string_view kOwnPrefix = "x-envoy";
+constinit std::string_view own_prefix = kOwnPrefix;
 
 template <typename Word>
 bool sameWord(const char* a, const char* b) {
@@ -179,12 +190,35 @@ bool sameBytes(const char* a, const char* b, size_t size) {
 
 HeaderId internHeader(std::string_view name) {
   if (name.empty()) return HeaderId::Other;
-  const Known& known = kKnown[kHash.ids[slotOf(keyOf(name.data(), name.size()), kHash.factor)]];
+  const PerfectHash& hash = hash_of_names;
+  const Known& known = names[hash.ids[slotOf(keyOf(name.data(), name.size()), hash.factor)]];
   if (known.name.size() != name.size()) return HeaderId::Other;
   return sameBytes(known.name.data(), name.data(), name.size()) ? known.id : HeaderId::Other;
 }
 
-std::string_view headerName(HeaderId id) { return kKnown[static_cast<size_t>(id)].name; }
+std::string_view headerName(HeaderId id) { return names[static_cast<size_t>(id)].name; }
+
+std::string ownHeader(std::string_view rest) {
+  return std::string(own_prefix).append(1, '-').append(rest);
+}
+
+bool setHeaderPrefix(std::string_view prefix) {
+  if (prefix == own_prefix) return true;
+  // Never freed: views of names are everywhere.
+  static std::deque<std::string>& texts = *new std::deque<std::string>();
+  const std::string_view kept = texts.emplace_back(prefix);
+  std::array<Known, kKnownCount> changed = std::to_array(kKnown);
+  for (Known& known : changed) {
+    if (!known.name.starts_with(kOwnPrefix)) continue;
+    known.name = texts.emplace_back(std::string(kept).append(known.name.substr(kOwnPrefix.size())));
+  }
+  const PerfectHash found = findHash(changed);
+  if (found.factor == 0) return false;
+  names = changed;
+  hash_of_names = found;
+  own_prefix = kept;
+  return true;
+}
 
 std::string_view reasonPhrase(uint16_t status) {
   switch (status) {

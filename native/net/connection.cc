@@ -42,6 +42,13 @@ Address Connection::localAddress() const {
   return ::getsockname(fd_.get(), raw, &size) == 0 ? Address::fromKernel(raw, size) : Address();
 }
 
+Address Connection::remoteAddress() const {
+  sockaddr_storage storage;
+  socklen_t size = sizeof(storage);
+  auto* raw = reinterpret_cast<sockaddr*>(&storage);
+  return ::getpeername(fd_.get(), raw, &size) == 0 ? Address::fromKernel(raw, size) : Address();
+}
+
 void Connection::setHandler(ConnectionHandler& handler) {
   handler_ = &handler;
   if (readable_) readSoon();
@@ -133,7 +140,7 @@ void OutBatch::sendToOwner() { owner_->send(*this); }
 void Connection::queue(std::string_view bytes) {
   if (!isOpen() || failed_) return;
   out_.append(loop_.slabs(), bytes);
-  if (isOverHighWatermark()) over_high_ = true;
+  noteHigh();
   if (!queued_) loop_.flushAtEnd(this);
   queued_ = true;
 }
@@ -148,7 +155,7 @@ void Connection::keepUnsent(OutBatch& batch, size_t sent) {
     out_.append(loop_.slabs(), {static_cast<char*>(part.iov_base) + sent, part.iov_len - sent});
     sent = 0;
   }
-  if (isOverHighWatermark()) over_high_ = true;
+  noteHigh();
 }
 
 void Connection::onTurnEnd() {
@@ -181,6 +188,7 @@ void Connection::afterFlush() {
   }
   if (over_high_ && out_.size() <= buffer_limit_bytes_ / 2) {
     over_high_ = false;
+    if (slow_) slow_->end();
     handler_->onBelowLowWatermark();
   }
 }
@@ -205,9 +213,17 @@ void Connection::close(CloseKind kind) {
     ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
   }
   if (transport_ && kind == CloseKind::Fin && !failed_) transport_->onClose(fd_.get());
+  if (slow_) slow_->end();
   fd_.close();
   out_.clear(loop_.slabs());
   loop_.bury(std::unique_ptr<Mortal>(this));
+}
+
+void Connection::giveUp() {
+  if (!isOpen()) return;
+  // Nothing more is said to it.
+  failed_ = true;
+  handler_->onTooSlow();
 }
 
 // ---- events ----

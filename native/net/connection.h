@@ -24,6 +24,7 @@
 #include "net/file_descriptor.h"
 #include "net/loop.h"
 #include "net/out_batch.h"
+#include "net/slow_peer.h"
 #include "net/transport.h"
 
 namespace fairlead::net {
@@ -40,6 +41,12 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
              Start start = Start::Established, std::unique_ptr<Transport> transport = nullptr);
   ~Connection() override;
 
+  // Before it starts: its peer may leave more than the buffer limit waiting for so long; 0: for ever.
+  void limitSlowness(Millis timeout_ms) {
+    if (timeout_ms > 0) slow_ = std::make_unique<SlowPeer>(*this, timeout_ms);
+  }
+  // Its peer was too slow.
+  void giveUp();
   // Registers with the loop. False: the kernel refuses; the connection must be closed.
   bool start() { return loop_.add(fd_.get(), this); }
   // Another socket, which is connected or has failed to, in the place of the one that connects,
@@ -61,8 +68,9 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
     const SharedTlsInfo info = tls();
     return info ? info->failure() : std::string_view();
   }
-  // Asks the kernel.
+  // These ask the kernel.
   Address localAddress() const;
+  Address remoteAddress() const;
   bool isOpen() const { return fd_.valid(); }
 
   // ---- writing ----
@@ -176,6 +184,11 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void afterFlush();
   void keepUnsent(OutBatch& batch, size_t sent);
   void queueAll(OutBatch& batch);
+  void noteHigh() {
+    if (!isOverHighWatermark()) return;
+    over_high_ = true;
+    if (slow_) slow_->begin();
+  }
   // Bytes of the batch that were sent.
   size_t sendBehindQueue(OutBatch& batch);
   void shutdownWriting();
@@ -183,6 +196,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   Loop& loop_;
   ConnectionHandler* handler_ = nullptr;
   std::unique_ptr<Transport> transport_;
+  // Null: its peer may take its time.
+  std::unique_ptr<SlowPeer> slow_;
   SlabChain out_;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;

@@ -20,6 +20,8 @@ class ConnectionHandler {
   virtual void onDrained() {}
   // Writing failed: the peer is gone. Not called from inside send(): at its next event.
   virtual void onWriteFailed() = 0;
+  // The peer takes too long to read what waits for it: the connection is to be closed.
+  virtual void onTooSlow() { onWriteFailed(); }
   // The socket takes bytes again and nothing is pending (splice goes on from here).
   virtual void onWritable() {}
   // The peer reset the connection while reading is paused: no read would find it.

@@ -17,6 +17,7 @@
 #include "net/tls_info.h"
 
 namespace fairlead::format {
+class FilterState;
 struct FormatContext;
 }
 
@@ -123,6 +124,17 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     }
     (*more.metadata)[std::string(space)].insert_or_assign(std::string(key), value);
   }
+  // What filters keep with it, under names; null: nothing.
+  format::FilterState* filterState() const { return sharedFilterState().get(); }
+  const std::shared_ptr<format::FilterState>& sharedFilterState() const {
+    static const std::shared_ptr<format::FilterState> none;
+    if (!more_) return none;
+    return more_->filter_state || !more_->findings ? more_->filter_state
+                                                   : more_->findings->filter_state;
+  }
+  void keepFilterState(std::shared_ptr<format::FilterState> state) {
+    if (state) touchMore().filter_state = std::move(state);
+  }
   // Why it was ended from here; empty: it was not, or nobody says why.
   std::string_view termination() const {
     return more_ ? std::string_view(more_->termination) : std::string_view();
@@ -159,6 +171,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     SharedTlsInfo tls;
     std::unique_ptr<const GatePass> pass = nullptr;
     std::unique_ptr<Findings::Metadata> metadata = nullptr;
+    std::shared_ptr<format::FilterState> filter_state = nullptr;
     std::string termination = {};
     uint64_t handshake_at_us = 0;
   };

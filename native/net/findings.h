@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "net/address.h"
+#include "net/original_source.h"
 
 namespace fairlead::format {
+class FilterState;
 class PassedMetadata;
 }
 
@@ -40,8 +42,14 @@ struct Findings {
   Metadata metadata;
   // The filter state "envoy.network.proxy_protocol.tlv".
   Values tlvs;
+  // The addresses are what the PROXY protocol said.
+  bool was_proxied = false;
   // Type-length-values of the PROXY protocol that hosts may be told, as they came.
   std::string passed_tlvs;
+  // What filters keep with the connection, under names; null: nothing.
+  std::shared_ptr<format::FilterState> filter_state;
+  // What hosts are connected to from; null: this machine's own address.
+  SharedSource source;
   // Of a connection from within: what its host and cluster tell; null: nothing.
   std::shared_ptr<const format::PassedMetadata> passed_metadata;
 };

@@ -3,6 +3,7 @@
 
 #include "net/bind.h"
 #include "net/listener.h"
+#include "net/network_namespace.h"
 
 namespace fairlead::net {
 
@@ -32,19 +33,10 @@ Error optionError(const plan::SocketOption& option, const Address& address) {
   return addressError(what.c_str(), address);
 }
 
-}  // namespace
-
-void adoptListenSocket(int fd, const plan::Listener& listener) {
-  for (const plan::SocketOption& option : listener.socket_options) {
-    if (option.state != State::BeforeBind) continue;
-    // What only a new socket can have it has, or its successor will.
-    ::setsockopt(fd, static_cast<int>(option.level), static_cast<int>(option.name),
-                 option.value.data(), static_cast<socklen_t>(option.value.size()));
-  }
-}
-
-Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address) {
-  FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Result<FileDescriptor> openHere(const plan::Listener& listener, const Address& address) {
+  const int protocol = listener.mptcp ? IPPROTO_MPTCP : 0;
+  FileDescriptor fd(
+      ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
   if (!fd.valid()) return addressError("open a socket for", address);
   allowReuse(fd.get(), address);
   if (address.isIp()) {
@@ -74,6 +66,23 @@ Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Ad
     return optionError(*option, address);
   }
   return fd;
+}
+
+}  // namespace
+
+void adoptListenSocket(int fd, const plan::Listener& listener) {
+  for (const plan::SocketOption& option : listener.socket_options) {
+    if (option.state != State::BeforeBind) continue;
+    // What only a new socket can have it has, or its successor will.
+    ::setsockopt(fd, static_cast<int>(option.level), static_cast<int>(option.name),
+                 option.value.data(), static_cast<socklen_t>(option.value.size()));
+  }
+}
+
+Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address) {
+  const auto open = [&] { return openHere(listener, address); };
+  const std::string& space = listener.network_namespace;
+  return space.empty() ? open() : inNetworkNamespace(space, open);
 }
 
 Result<void> listenOn(int fd, const plan::Listener& listener, const Address& address) {

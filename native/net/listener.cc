@@ -250,27 +250,47 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
     ++accepted;
     Address remote = Address::fromKernel(raw, size);
     Address local = boundAddress(fd.get());
-    take({std::move(fd), std::move(remote), std::move(local), takeConnectionId()});
+    AcceptedSocket socket{std::move(fd), std::move(remote), std::move(local), takeConnectionId()};
+    config_->balance ? balance(std::move(socket)) : take(std::move(socket));
   }
   return accepted;
 }
 
+void Listener::balance(AcceptedSocket socket) {
+  if (!mayTake()) return;
+  const unsigned chosen = config_->balance->choose();
+  if (chosen != worker_ && directory_) {
+    directory_->handOver(chosen, *config_, std::move(socket));
+    return;
+  }
+  begin(std::move(socket));
+  config_->balance->remove(chosen);
+}
+
 void Listener::take(AcceptedSocket socket) {
+  if (mayTake()) begin(std::move(socket));
+}
+
+bool Listener::mayTake() {
   if (!config_->plan.ignores_connection_limit && config_->all_connections->areTooMany()) {
     log::trace(log::Component::ConnHandler,
                "closing connection: global connection limit reached for ", config_->plan.name);
     stats_.add(Counter::DownstreamGlobalCxOverflow);
     config_->all_connections->countRefusal(worker_ + 1);
-    return;
+    return false;
   }
-  if (overload_->isActive() && sheds()) return;
+  if (overload_->isActive() && sheds()) return false;
   const uint64_t open = config_->connections->load(std::memory_order_relaxed);
   if (open >= config_->max_connections.value()) {
     log::trace(log::Component::ConnHandler,
                "closing connection: listener connection limit reached for ", config_->plan.name);
     stats_.add(Counter::DownstreamCxOverflow);
-    return;
+    return false;
   }
+  return true;
+}
+
+void Listener::begin(AcceptedSocket socket) {
   if (config_->filters.empty()) {
     // Nobody waits to become a connection.
     if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
@@ -403,11 +423,13 @@ bool Listener::isCounted() const {
 void Listener::countOpen() {
   if (isCounted()) config_->all_connections->add();
   config_->connections->fetch_add(1, std::memory_order_relaxed);
+  if (config_->balance) config_->balance->add(worker_);
 }
 
 void Listener::countClosed() {
   if (isCounted()) config_->all_connections->remove();
   config_->connections->fetch_sub(1, std::memory_order_relaxed);
+  if (config_->balance) config_->balance->remove(worker_);
 }
 
 void Listener::onConnectionOpened() {

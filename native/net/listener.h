@@ -20,6 +20,7 @@
 #include "net/loop.h"
 #include "net/overload.h"
 #include "net/pending_connection.h"
+#include "net/worker_balance.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 
@@ -31,6 +32,8 @@ struct ListenerConfig {
   ListenerFilters filters;
   // Where it is bound: the kernel's port when the plan says 0.
   Address address;
+  // And where besides.
+  std::vector<Address> more_addresses;
   std::shared_ptr<stats::Block<stats::Listener>> stats;
   // One per worker.
   std::vector<std::shared_ptr<stats::Block<stats::ListenerWorker>>> worker_stats;
@@ -38,6 +41,8 @@ struct ListenerConfig {
   RuntimeNumber max_connections{UINT64_MAX, 0, nullptr};
   std::shared_ptr<AllConnections> all_connections = std::make_shared<AllConnections>();
   std::shared_ptr<std::atomic<uint64_t>> connections = std::make_shared<std::atomic<uint64_t>>(0);
+  // Null: each worker has the connections that it accepts.
+  std::shared_ptr<WorkerBalance> balance;
 };
 
 // Which filter chain takes a connection, and which chains there are. Immutable; shared by all
@@ -68,6 +73,8 @@ class ListenerDirectory {
   // The one that is bound to the address, or else to its port on all addresses; null: there is
   // none.
   virtual Listener* findListener(const Address& local) = 0;
+  // Another worker takes it, if it has this listener.
+  virtual void handOver(unsigned worker, const ListenerConfig& listener, AcceptedSocket socket) = 0;
 
  protected:
   ~ListenerDirectory() = default;
@@ -119,6 +126,11 @@ class Listener final : public EventHandler,
   void abortQuietConnections();
   // Accepts what another listener accepted.
   void takeOver(AcceptedSocket socket) { take(std::move(socket)); }
+  // What another worker has accepted, and WorkerBalance has counted for this one.
+  void takeBalanced(AcceptedSocket socket) {
+    begin(std::move(socket));
+    config_->balance->remove(worker_);
+  }
   // As InternalListeners: of one that is internal.
   FileDescriptor connect(const Address& to, std::shared_ptr<const format::PassedMetadata> metadata);
   bool hasConnections() const;
@@ -152,6 +164,11 @@ class Listener final : public EventHandler,
   // How many it took, at most `limit` if that is not 0.
   uint64_t acceptFrom(int listen_fd, uint64_t limit);
   void take(AcceptedSocket socket);
+  // False: there are too many, or it is shed, which is counted.
+  bool mayTake();
+  // Where it goes on the worker that has the fewest connections.
+  void balance(AcceptedSocket socket);
+  void begin(AcceptedSocket socket);
   // It is shed, which is counted.
   bool sheds();
   // What could not be done, with errno set; said once until all is well again.

@@ -40,6 +40,7 @@ bool Downstream::start(net::FileDescriptor fd) {
       makeTransport(config.transport, {.worker = server_.context().upstream.worker,
                                        .overload = &server_.overload(),
                                        .owner = this}));
+  connection->limitSlowness(config.slow_timeout_ms);
   if (config.transport) {
     setTls(connection->tls());
     codec_ = std::make_unique<Handshake>(*this, *connection);

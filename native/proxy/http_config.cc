@@ -32,6 +32,7 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   codec.limits.max_head_bytes = settings.max_request_headers_kb * 1024;
   codec.limits.max_headers = settings.max_headers_count;
   codec.allow_chunked_length = settings.allow_chunked_length;
+  codec.limits.takes_any_method = settings.allows_custom_methods;
   codec.accept_http_10 = settings.accept_http_10;
   codec.detects_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
   if (plan.http2) codec.http2_options = &*plan.http2;

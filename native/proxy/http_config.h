@@ -37,6 +37,12 @@ struct HttpConfig {
   RuntimeNumber premature_resets{500, 0, nullptr};
   RuntimeNumber premature_reset_s{1, 0, nullptr};
   uint32_t buffer_limit_bytes;
+  // What `codec` points to; empty: it points to nothing.
+  std::vector<match::StringMatcher> ignored_upgrades;
+  // Null: how routes are found is not recorded.
+  std::shared_ptr<stats::Block<stats::HttpRouteResolution>> route_stats;
+  // How long more than that may wait for a client to read it; 0: for ever.
+  uint64_t slow_timeout_ms = 0;
   std::string filter_chain_name;
   // What the configuration says of its listener and its filter chain, for formats.
   Boxed<plan::Metadata> listener_metadata;

@@ -146,8 +146,9 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge, bool upgrade
 void appendForwarded(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
                      Arena& arena) {
   const std::string& local = config.plan.local_address;
-  const std::string_view text =
+  std::string_view text =
       remote.isLoopback() && !local.empty() ? std::string_view(local) : textOf(remote, arena);
+  if (config.plan.maps_ipv4 && remote.family() == AF_INET) text = arena.join("::ffff:", "", text);
   appendTo(headers, HeaderId::XForwardedFor, text, ",", arena);
 }
 
@@ -313,7 +314,7 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
   const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
   facts.scheme = is_tls ? "https" : "http";
   if (!plan.scheme_overwrite.empty()) facts.scheme = plan.scheme_overwrite;
-  if (facts.internal) headers.add(HeaderId::XEnvoyInternal, "x-envoy-internal", "true");
+  if (facts.internal) headers.add(HeaderId::XEnvoyInternal, http::headerName(HeaderId::XEnvoyInternal), "true");
   if (plan.add_user_agent) {
     headers.set(HeaderId::XEnvoyDownstreamServiceCluster, plan.local_cluster);
     const HeaderEntry* agent = headers.find(HeaderId::UserAgent);

@@ -134,6 +134,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (hasSpecialUses(of_host)) {
     use_ = poolUseOf(head.authority, head.headers, of_host, *info_.downstream);
   }
+  if (net::isSourceWanted()) use_.source = stream_.source();
   use_.is_high = info_.route->cluster->plan.priority != 0;
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
   use_.tunnels = terminates_ != nullptr;

@@ -257,6 +257,15 @@ void Stream::renewRoute(http::RequestHead& head) {
 }
 
 void Stream::findRouteOf(http::RequestHead& head, const route::RequestView& view) {
+  format::Exchange* const noted = info_.exchange();
+  if (!noted) return lookForRoute(head, view);
+  const uint64_t begun_us = net::Loop::readClockMicros();
+  lookForRoute(head, view);
+  noted->route_us += net::Loop::readClockMicros() - begun_us;
+  ++noted->routes;
+}
+
+void Stream::lookForRoute(http::RequestHead& head, const route::RequestView& view) {
   info_.route = nullptr;
   info_.virtual_host = info_.table ? info_.table->findHost(view) : nullptr;
   if (!info_.virtual_host || requiresTls(view)) return;

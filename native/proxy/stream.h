@@ -115,6 +115,12 @@ class Stream final : public http::RequestSink, private net::Timer {
     if (!filtered_ || chain_->notes().override_host.address.empty()) return nullptr;
     return &chain_->notes().override_host;
   }
+  // What its host is to be connected to from; null: as the cluster has it.
+  net::SharedSource source() const {
+    if (filtered_ && chain_->notes().source) return chain_->notes().source;
+    const net::Findings* const findings = downstream_->findings();
+    return findings ? findings->source : nullptr;
+  }
   std::shared_ptr<void>& keptByConnection(uint64_t number);
   // FilterStatus::Answer was said.
   // `owner`: the filter's name.
@@ -158,6 +164,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void findRoute(http::RequestHead& head);
   void follow(http::RequestHead& head);
   void findRouteOf(http::RequestHead& head, const route::RequestView& view);
+  void lookForRoute(http::RequestHead& head, const route::RequestView& view);
   void changeEarly(http::RequestHead& head);
   void pinTable(const route::RequestView& view);
   void keepHead(const http::RequestHead& head);
@@ -221,6 +228,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void countStatus(uint16_t status);
   void end();
   void countEnd();
+  void recordRoutes();
   void logAccess(format::LogType type);
   void logAgainLater();
 

@@ -174,12 +174,13 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply.headers) takeHeaders(headers, *reply.headers);
   if (reply.editor) [[unlikely]]
     reply.editor->edit(headers, arena);
-  if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
+  if (reply.degraded) headers.set(HeaderId::XEnvoyDegraded, "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
-    headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
+    headers.set(HeaderId::XEnvoyOverloaded, "true");
   }
   if (reply.is_local_overload) {
-    headers.add(HeaderId::Other, "x-envoy-local-overloaded", "true");
+    static const std::string name = http::ownHeader("local-overloaded");
+    headers.add(HeaderId::Other, name, "true");
   }
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
@@ -234,7 +235,8 @@ void Stream::answer(const filters::LocalReply& reply) {
     }
   }
   // As the real server: that a request is bad says that the two ends may not agree on what follows.
-  const bool is_last = reply.close || (reply.status == 400 && !info_.is_http2);
+  const bool is_last = reply.close || (reply.status == 400 && !info_.is_http2 &&
+                                       !config().plan.keeps_after_invalid);
   const Source source = is_last ? Source::ProxyLast : Source::Proxy;
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);

@@ -188,6 +188,7 @@ void Stream::onAnswerComplete() {
 
 void Stream::countEnd() {
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
+  if (config().route_stats) recordRoutes();
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
   if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
   if (!config().access_logs.empty()) logAccess(format::LogType::DownstreamEnd);
@@ -221,6 +222,15 @@ void Stream::end() {
   head_written_ = false;
   pool.give(this, loop);
   if (downstream) downstream->onRequestEnded(lifetime_us, is_answered);
+}
+
+void Stream::recordRoutes() {
+  using RouteHistogram = stats::HttpRouteResolution::Histogram;
+  const format::Exchange* const noted = info_.exchange();
+  if (!noted || noted->routes == 0) return;
+  auto* const shard = config().route_stats->shard(context().upstream.worker + 1);
+  shard->record(RouteHistogram::DownstreamRqRouteResolutionTimeUs, noted->route_us);
+  shard->record(RouteHistogram::DownstreamRqRouteResolutions, noted->routes);
 }
 
 }  // namespace fairlead::proxy

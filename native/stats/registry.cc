@@ -311,4 +311,39 @@ std::span<const double> Registry::bucketBounds(std::string_view histogram) const
   return kBucketBounds;
 }
 
+// ---- which there are ----
+
+void Registry::setRejection(NameTest rejects) {
+  rejects_of_all_ = std::move(rejects);
+  combineRejections();
+}
+
+void Registry::setRejection(const std::string& prefix, NameTest rejects) {
+  if (rejects) {
+    rejects_of_scopes_[prefix] = std::move(rejects);
+  } else if (rejects_of_scopes_.erase(prefix) == 0) {
+    return;
+  }
+  combineRejections();
+}
+
+void Registry::combineRejections() {
+  if (rejects_of_scopes_.empty()) {
+    rejects_ = rejects_of_all_;
+    return;
+  }
+  rejects_ = [this](std::string_view name) {
+    return (rejects_of_all_ && rejects_of_all_(name)) || isRejectedByScope(name);
+  };
+}
+
+// Prefixes end where a token of the name does.
+bool Registry::isRejectedByScope(std::string_view name) const {
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    const auto found = rejects_of_scopes_.find(name.substr(0, dot + 1));
+    if (found != rejects_of_scopes_.end() && found->second(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace fairlead::stats

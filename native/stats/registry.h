@@ -104,7 +104,10 @@ class Registry {
   std::span<const double> bucketBounds(std::string_view histogram) const;
 
   // Full names that are never shown nor sent; empty: none is rejected.
-  void setRejection(NameTest rejects) { rejects_ = std::move(rejects); }
+  void setRejection(NameTest rejects);
+  // The same of names that begin with this prefix, beside what is rejected of all; empty: no more
+  // than that. Of scopes that come later.
+  void setRejection(const std::string& prefix, NameTest rejects);
   // deferred_stat_options: see Block::deferTraffic(). Of scopes that come later.
   void deferTraffic() { defers_traffic_ = true; }
   bool rejects(std::string_view name) const { return rejects_ && rejects_(name); }
@@ -147,6 +150,8 @@ class Registry {
     }
   };
 
+  void combineRejections();
+  bool isRejectedByScope(std::string_view name) const;
   // What a holder has; null: there is no such scope, or it has ended.
   std::shared_ptr<BlockBase> find(std::string_view prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);
@@ -191,7 +196,10 @@ class Registry {
   std::unordered_map<std::string, uint32_t> places_;
   std::unordered_map<const BlockBase*, std::vector<uint32_t>> places_of_;
   std::vector<BucketRule> bucket_rules_;
+  // All of it, of these two.
   NameTest rejects_;
+  NameTest rejects_of_all_;
+  std::map<std::string, NameTest, std::less<>> rejects_of_scopes_;
   bool defers_traffic_ = false;
   std::vector<Label> fixed_labels_;
   std::unique_ptr<TagProducer> tags_;

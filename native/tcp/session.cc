@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text.h"
 #include "base/wall_clock.h"
+#include "format/filter_state.h"
 #include "log/log.h"
 #include "proxy/destination.h"
 #include "route/hash_policy.h"
@@ -17,7 +19,13 @@ using Counter = stats::Tcp::Counter;
 using ClusterCounter = stats::Cluster::Counter;
 using ClusterGauge = stats::Cluster::Gauge;
 using ClusterHistogram = stats::Cluster::Histogram;
+using ConnectMode = plan::TcpProxy::ConnectMode;
+using DemandCounter = stats::TcpOnDemand::Counter;
 using format::ResponseFlag;
+
+// What filters before this one may have said of the connection.
+constexpr std::string_view kClusterState = "envoy.tcp_proxy.cluster";
+constexpr std::string_view kIdleState = "envoy.tcp_proxy.per_connection_idle_timeout_ms";
 
 }  // namespace
 
@@ -29,13 +37,13 @@ Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAcc
       net::Connection::Start::Established,
       makeTransport(proxy_.config().transport,
                     {.worker = context.worker, .overload = &overload(), .owner = this}));
+  connection->limitSlowness(proxy_.config().slow_timeout_ms);
   client_ = new SocketSide(*connection, context.scratch.batch, context.pipes, *this);
   setTls(connection->tls());
 }
 
 bool Session::start() {
   proxy_.stats().add(Counter::DownstreamCxTotal);
-  net::Loop& loop = proxy_.context().loop;
   // Nothing is read before there is somewhere to send it.
   client_->pauseReading();
   if (!client_->start()) {
@@ -43,15 +51,72 @@ bool Session::start() {
     return false;
   }
   const plan::TcpProxy& plan = proxy_.config().plan;
-  if (plan.max_downstream_connection_duration_ms > 0) {
-    duration_deadline_ = loop.now() + plan.max_downstream_connection_duration_ms;
-    watch(duration_deadline_);
-  }
+  watchDuration();
+  restartIdle();
   if (plan.log_interval_ms > 0) logAgainLater();
   if (plan.logs_start) logAccess(format::LogType::TcpConnectionStart);
+  if (plan.max_early_data_bytes) {
+    client_->keepEarly(*plan.max_early_data_bytes);
+    client_->resumeReading();
+  }
   if (proxy_.config().names && !lookUpServerName()) return !finished_;
-  goToCluster();
+  begin();
   return !finished_;
+}
+
+bool Session::mayConnect() const {
+  switch (proxy_.config().plan.connect_mode) {
+    case ConnectMode::Immediate:
+      return true;
+    case ConnectMode::OnData:
+      return client_->earlyBytes() > 0;
+    case ConnectMode::OnHandshake:
+      return !tls() || handshakeAtMicros() > 0;
+  }
+  return true;
+}
+
+void Session::begin() {
+  if (has_begun_ || NameWaiter::isLinked() || !mayConnect()) return;
+  goToCluster();
+}
+
+void Session::watchDuration() {
+  const plan::TcpProxy& plan = proxy_.config().plan;
+  net::Millis duration = plan.max_downstream_connection_duration_ms;
+  if (duration == 0) return;
+  const uint64_t share = plan.max_downstream_connection_duration_jitter;
+  if (const uint64_t most = (duration * share + 9999) / 10'000; most > 0) {
+    duration += proxy_.context().random.below(most);
+  }
+  duration_deadline_ = proxy_.context().loop.now() + duration;
+  watch(duration_deadline_);
+}
+
+const std::string* Session::stateOf(std::string_view key) const {
+  const format::FilterState* const state = filterState();
+  return state ? state->find(key) : nullptr;
+}
+
+net::Millis Session::idleTimeout() const {
+  net::Millis timeout = proxy_.config().plan.idle_timeout_ms;
+  if (const std::string* const own = stateOf(kIdleState)) parseDecimal(*own, &timeout);
+  return timeout;
+}
+
+void Session::restartIdle() {
+  const net::Millis timeout = idleTimeout();
+  if (timeout == 0) return;
+  idle_deadline_ = proxy_.context().loop.now() + timeout;
+  watch(idle_deadline_);
+}
+
+// What it sends first, or its end, comes before there is a host.
+void Session::onEarly(Side&) {
+  countBytes();
+  if (client_->earlyBytes() == 0) return;
+  proxy_.stats().add(Counter::EarlyDataReceivedCountTotal);
+  begin();
 }
 
 // ---- a host by its name ----
@@ -79,20 +144,51 @@ bool Session::lookUpServerName() {
 // Whether it is of use shows where its host is asked for.
 void Session::onName(const upstream::KnownName&) {
   proxy_.config().names->leave();
-  goToCluster();
+  begin();
 }
 
 void Session::goToCluster() {
+  has_begun_ = true;
   chooseCluster();
   log::debug(log::Component::Filter, log::Tags{.connection = id()},
              "Creating connection to cluster ", cluster_name_);
-  if (!cluster_) {
-    flags_.set(ResponseFlag::NoClusterFound);
-    close_reason_ = "tcp_initializion_failure:3";
-    proxy_.stats().add(Counter::DownstreamCxNoRoute);
-    finish();
-    return;
+  if (cluster_) return connectToCluster();
+  if (!askForCluster()) endWithoutCluster();
+}
+
+bool Session::askForCluster() {
+  const TcpProxyConfig& config = proxy_.config();
+  if (!config.waiters || cluster_name_.empty()) return false;
+  config.demand_stats->shard(proxy_.context().worker + 1)
+      ->add(DemandCounter::OnDemandClusterAttempt);
+  const plan::OnDemandClusters& source = *config.plan.on_demand;
+  config.waiters->wait(proxy_.context().worker,
+                       {plan::Demand::Kind::Cluster, source.source, cluster_name_}, this);
+  if (source.timeout_ms > 0) {
+    demand_deadline_ = proxy_.context().loop.now() + source.timeout_ms;
+    watch(demand_deadline_);
   }
+  return true;
+}
+
+void Session::onMet() {
+  demand_deadline_ = net::kNever;
+  cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
+  proxy_.config()
+      .demand_stats->shard(proxy_.context().worker + 1)
+      ->add(cluster_ ? DemandCounter::OnDemandClusterSuccess
+                     : DemandCounter::OnDemandClusterMissing);
+  cluster_ ? connectToCluster() : endWithoutCluster();
+}
+
+void Session::endWithoutCluster() {
+  flags_.set(ResponseFlag::NoClusterFound);
+  close_reason_ = "tcp_initializion_failure:3";
+  proxy_.stats().add(Counter::DownstreamCxNoRoute);
+  finish();
+}
+
+void Session::connectToCluster() {
   cluster_->hold();
   if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
     destination_ = proxy::findDestination(*rules, nullptr, *this, cluster_->stats());
@@ -112,6 +208,13 @@ void Session::chooseCluster() {
   const net::Findings* const found = findings();
   if (proxy_.config().cluster_of_server_name && found && !found->server_name.empty()) {
     cluster_name_ = found->server_name;
+    cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
+    return;
+  }
+  // What a filter before this one has chosen goes before what is configured, but not before weights.
+  const std::string* const chosen = stateOf(kClusterState);
+  if (chosen && proxy_.config().targets.size() == 1) {
+    cluster_name_ = *chosen;
     cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
     return;
   }
@@ -192,8 +295,13 @@ void Session::connectToHost() {
   }
   upstream::ConnectionUse use;
   net::SharedProxiedClient client;
-  if (host_cluster_->cluster().tellsClients()) client = asProxied();
+  if (host_cluster_->cluster().tellsClients()) {
+    format::FormatContext format;
+    fillFormat(&format);
+    client = proxy_.config().proxied(*this, format);
+  }
   use.client = client.get();
+  if (findings()) use.source = findings()->source.get();
   use.internal_listeners = context.internal_listeners;
   const auto& tunneling = proxy_.config().tunneling;
   if (tunneling) {
@@ -222,8 +330,8 @@ void Session::onConnectResult(Side& side, int error) {
   if (&side == client_) {
     // Of its handshake. Bytes wait until there is somewhere to send them.
     noteHandshake();
-    if (error != 0) finish();
-    return;
+    if (error != 0) return finish();
+    return begin();
   }
   connect_deadline_ = net::kNever;
   if (error != 0) {
@@ -262,14 +370,25 @@ void Session::tellOutlier(upstream::OutlierResult result) {
 void Session::tryAgain() {
   releaseUpstream(false);
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
-    connect();
-    return;
+    const net::Millis wait = backoff();
+    if (wait == 0) return connect();
+    retry_deadline_ = proxy_.context().loop.now() + wait;
+    return watch(retry_deadline_);
   }
   cluster_->stats().add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
   flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   close_reason_ = "tcp_initializion_failure:0";
   finish(true);
+}
+
+// Before each try half as often as before the one before it, at random.
+net::Millis Session::backoff() {
+  const plan::TcpProxy& plan = proxy_.config().plan;
+  if (plan.backoff_base_ms == 0) return 0;
+  const uint32_t doublings = std::min<uint32_t>(attempts_ - 1, 31);
+  const uint64_t longest = std::min(plan.backoff_base_ms << doublings, plan.backoff_max_ms);
+  return proxy_.context().random.below(longest);
 }
 
 // ---- the connection is there ----
@@ -292,22 +411,39 @@ void Session::onConnected() {
   }
   client_->join(*server_);
   server_->join(*client_);
-  if (proxy_.config().plan.idle_timeout_ms > 0) {
-    idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
-    watch(idle_deadline_);
-  }
+  restartIdle();
   if (proxy_.config().plan.logs_connected) logAccess(format::LogType::TcpUpstreamConnected);
-  client_->resumeReading();
+  if (!proxy_.config().plan.max_early_data_bytes) return client_->resumeReading();
+  if (server_socket_) {
+    cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, client_->earlyBytes());
+  }
+  client_->passEarly();
 }
 
 // ---- relaying ----
 
 void Session::onMoved(Side& from) {
   if (idle_deadline_ != net::kNever) {
-    idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
+    idle_deadline_ = proxy_.context().loop.now() + idleTimeout();
   }
   countBytes();
-  if (&from == client_) isShedAt(net::Overload::Subject::PointTcpProxyData);
+  if (&from == client_ && isShedAt(net::Overload::Subject::PointTcpProxyData)) return;
+  if (proxy_.config().plan.checks_drain) endForDrain();
+}
+
+void Session::endForDrain() {
+  upstream::UpstreamContext& context = proxy_.context();
+  if (!client_ || finished_) return;
+  if (!proxy_.config().drain->shouldClose(context.loop.now(), context.random)) return;
+  log::debug(log::Component::Filter, log::Tags{.connection = id()},
+             "drain closing tcp_proxy connection");
+  proxy_.stats().add(Counter::DownstreamCxDrainClose);
+  close_reason_ = "tcp_proxy_drain_close";
+  if (client_->pendingBytes() == 0) return finish();
+  // What the client has not taken yet still leaves.
+  countBytes();
+  client_->part();
+  releaseUpstream(false);
 }
 
 void Session::countBytes() {
@@ -392,7 +528,8 @@ void Session::onBroken(Side& side) {
 // ---- deadlines ----
 
 net::Millis Session::nextDeadline() const {
-  return std::min({connect_deadline_, idle_deadline_, duration_deadline_, log_deadline_});
+  return std::min({connect_deadline_, idle_deadline_, duration_deadline_, log_deadline_,
+                   retry_deadline_, demand_deadline_});
 }
 
 void Session::watch(net::Millis deadline) {
@@ -411,6 +548,16 @@ void Session::onTimer() {
   if (connect_deadline_ <= now) {
     connect_deadline_ = net::kNever;
     connectFailed(true, 0);
+  } else if (retry_deadline_ <= now) {
+    retry_deadline_ = net::kNever;
+    connect();
+  } else if (demand_deadline_ <= now) {
+    demand_deadline_ = net::kNever;
+    OnDemandWaiter::unlink();
+    proxy_.config()
+        .demand_stats->shard(proxy_.context().worker + 1)
+        ->add(DemandCounter::OnDemandClusterTimeout);
+    endWithoutCluster();
   } else if (duration_deadline_ <= now) {
     proxy_.stats().add(Counter::MaxDownstreamConnectionDuration);
     flags_.set(ResponseFlag::DurationTimeout);

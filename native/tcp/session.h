@@ -18,6 +18,7 @@ class Session final : public net::DownstreamConnection,
                       private SideCallbacks,
                       private TunnelOwner,
                       private upstream::NameWaiter,
+                      private filters::OnDemandWaiter,
                       private upstream::HealthFollower,
                       private net::Timer {
  public:
@@ -37,6 +38,7 @@ class Session final : public net::DownstreamConnection,
   void onDrained(Side& side) override;
   void onBroken(Side& side) override;
   void onConnectResult(Side& side, int error) override;
+  void onEarly(Side& from) override;
   void onFlowControl(Side& from, bool paused) override;
   // TunnelOwner
   void onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) override;
@@ -46,11 +48,22 @@ class Session final : public net::DownstreamConnection,
   // upstream::HealthFollower
   upstream::Host* followedHost() override { return host_.get(); }
   void onHostUnwell() override { finish(); }
+  // filters::OnDemandWaiter
+  void onMet() override;
   // upstream::NameWaiter
   void onName(const upstream::KnownName& name) override;
   // net::Timer
   void onTimer() override;
 
+  // It is time to connect to a host.
+  bool mayConnect() const;
+  // Connects, once it is time to.
+  void begin();
+  // Null: no filter has set it.
+  const std::string* stateOf(std::string_view key) const;
+  net::Millis idleTimeout() const;
+  void watchDuration();
+  void restartIdle();
   // False: it waits, or has ended.
   bool lookUpServerName();
   void goToCluster();
@@ -59,6 +72,10 @@ class Session final : public net::DownstreamConnection,
   // The connection ends, which is counted.
   bool isShedAt(net::Overload::Subject point);
   void chooseCluster();
+  // True: it waits for its cluster.
+  bool askForCluster();
+  void endWithoutCluster();
+  void connectToCluster();
   void connect();
   // By a connection of its own.
   void connectToHost();
@@ -72,6 +89,9 @@ class Session final : public net::DownstreamConnection,
   std::string_view tunnelId() const;
   void keepTunnelHead();
   void tryAgain();
+  net::Millis backoff();
+  // The listener drains, and connections are to end with what comes next.
+  void endForDrain();
   void onConnected();
   void releaseUpstream(bool by_peer);
   void countBytes();
@@ -108,6 +128,8 @@ class Session final : public net::DownstreamConnection,
   net::Millis idle_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;
   net::Millis log_deadline_ = net::kNever;
+  net::Millis retry_deadline_ = net::kNever;
+  net::Millis demand_deadline_ = net::kNever;
   // Of a connection of its own.
   ConnectionCounts counts_;
   // Of a stream.
@@ -135,6 +157,8 @@ class Session final : public net::DownstreamConnection,
   std::shared_ptr<std::string> tunnel_head_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;
+  // It goes to its host, or has asked where that is.
+  bool has_begun_ = false;
   bool connected_ = false;
   bool finished_ = false;
 };

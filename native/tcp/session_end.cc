@@ -23,6 +23,7 @@ void Session::finish(bool by_upstream) {
   if (finished_) return;
   finished_ = true;
   Timer::disarm();
+  OnDemandWaiter::unlink();
   if (NameWaiter::isLinked()) {
     NameWaiter::unlink();
     proxy_.config().names->leave();
@@ -74,8 +75,8 @@ void Session::fillFormat(format::FormatContext* context) const {
 
 void Session::describe(format::FormatContext* context) const {
   context->flags = flags_;
-  context->bytes_received = context->downstream.wire_received = context->upstream.wire_sent =
-      received_;
+  context->bytes_received = context->downstream.wire_received = received_;
+  if (connected_) context->upstream.wire_sent = received_;
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
   if (tunnel_meter_.wire_sent > 0) context->upstream = tunnel_meter_;
   context->attempts = attempts_;

@@ -35,7 +35,12 @@ void Session::connectThroughPool() {
   useHostCluster(&pool->cluster());
   upstream::PoolUse use;
   use.tunnels = !proxy_.config().tunneling;
-  if (host_cluster_->cluster().tellsClients()) use.client = asProxied();
+  if (findings()) use.source = findings()->source;
+  if (host_cluster_->cluster().tellsClients()) {
+    format::FormatContext format;
+    fillFormat(&format);
+    use.client = proxy_.config().proxied(*this, format);
+  }
   if (cluster_->settings().pools_by_client) use.client_connection = id() + 1;
   pool = &host_cluster_->poolOf(*pool, use);
   if (proxy_.config().tunneling) makeTunnelId();

@@ -22,6 +22,8 @@ class SideCallbacks {
   virtual void onBroken(Side& side) = 0;
   // Connecting, or a transport's handshake, is over; `error`: errno, 0 for success.
   virtual void onConnectResult(Side& side, int error) = 0;
+  // Bytes, or the peer's end, have come before there is another side.
+  virtual void onEarly(Side& from) {}
   // Reading of `from` was paused (or goes on) because the other side is slow.
   virtual void onFlowControl(Side& from, bool paused) = 0;
 

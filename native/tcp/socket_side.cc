@@ -14,6 +14,7 @@ bool SocketSide::mayReadOn() const {
 }
 
 void SocketSide::onReadable() {
+  if (early_ && !other_) return readEarly();
   while (mayReadOn()) {
     if (splice_) {
       if (!spliceOn()) return;
@@ -33,6 +34,49 @@ void SocketSide::onReadable() {
         copyOn(got);
         break;
     }
+  }
+}
+
+void SocketSide::readEarly() {
+  while (!over_ && !other_ && connection_.isReadable() && !connection_.isReadingPaused()) {
+    const net::Connection::Read got = connection_.read();
+    switch (got.result) {
+      case net::Connection::ReadResult::Nothing:
+        return;
+      case net::Connection::ReadResult::Failed:
+        fail();
+        return;
+      case net::Connection::ReadResult::End:
+        connection_.markUnreadable();
+        early_->has_ended = early_->is_full = true;
+        pauseReading();
+        break;
+      case net::Connection::ReadResult::Data:
+        early_->bytes.append(got.data, got.size);
+        if (early_->bytes.size() < early_->limit) break;
+        early_->is_full = true;
+        pauseReading();
+        break;
+    }
+    callbacks_.onEarly(*this);
+  }
+}
+
+void SocketSide::passEarly() {
+  if (!early_) return;
+  const std::unique_ptr<Early> early = std::move(early_);
+  if (!early->bytes.empty()) {
+    other_->write(early->bytes);
+    other_->flush();
+    callbacks_.onMoved(*this);
+  }
+  if (over_ || !other_) return;
+  if (early->has_ended) return finishReading();
+  pauseForOther();
+  if (early->is_full) {
+    resumeReading();
+  } else if (connection_.isReadable()) {
+    connection_.readSoon();
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "net/received_bytes.h"
 #include "net/splice.h"
@@ -25,6 +26,13 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   bool wasReset() const { return connection_.wasReset(); }
   uint64_t roundTripMs() const { return over_ ? 0 : net::roundTripMs(connection_.fd()); }
   net::Address localAddress() const { return connection_.localAddress(); }
+
+  // What comes is kept until there is another side, up to so many bytes, and the last read beyond.
+  void keepEarly(size_t limit) { early_ = std::make_unique<Early>(Early{{}, limit}); }
+  // None: nothing has come, or it is not kept.
+  size_t earlyBytes() const { return early_ ? early_->bytes.size() : 0; }
+  // To the other side, which is there now.
+  void passEarly();
 
   // Side
   void end() override;
@@ -51,7 +59,15 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   void onWritable() override;
   void onWriteFailed() override { fail(); }
 
+  struct Early {
+    std::string bytes;
+    size_t limit;
+    bool is_full = false;
+    bool has_ended = false;
+  };
+
   void stopReading() override { splice_.reset(); }
+  void readEarly();
   void copyOn(const net::Connection::Read& got);
   // False: nothing more can be moved now.
   bool spliceOn();
@@ -63,6 +79,8 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   net::OutBatch& batch_;
   net::SplicePipes& pipes_;
   std::unique_ptr<net::Splice> splice_;
+  // Null: nothing is read before there is another side.
+  std::unique_ptr<Early> early_;
 };
 
 }  // namespace fairlead::tcp

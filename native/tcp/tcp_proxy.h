@@ -8,7 +8,10 @@
 
 #include "access_log/access_log.h"
 #include "base/name_ids.h"
+#include "filters/http/demand_waiters.h"
+#include "format/format.h"
 #include "net/downstream_connection.h"
+#include "net/drain_decision.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "plan/subset_criteria.h"
@@ -40,6 +43,8 @@ struct TcpProxyConfig {
   Boxed<plan::Metadata> listener_metadata;
   Boxed<plan::Metadata> chain_metadata;
   uint32_t buffer_limit_bytes;
+  // How long more than that may wait for a client to read it; 0: for ever.
+  uint64_t slow_timeout_ms = 0;
   bool bypasses_overload = false;
   // Beneath its clients' connections.
   net::SharedTransport transport;
@@ -47,6 +52,17 @@ struct TcpProxyConfig {
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
   // None: bytes go to hosts as they are.
   std::optional<Tunneling> tunneling;
+  // Of its filter chain.
+  std::shared_ptr<const net::DrainDecision> drain;
+  // Of `plan.proxy_tlvs`, those that have one.
+  std::vector<format::Format> tlv_formats;
+  // Who waits for a cluster that is asked for, and where that is counted; null: none is asked for.
+  std::unique_ptr<const filters::DemandWaiters> waiters;
+  std::shared_ptr<stats::Block<stats::TcpOnDemand>> demand_stats;
+
+  // What hosts that speak the PROXY protocol are told of the client.
+  net::SharedProxiedClient proxied(const net::DownstreamConnection& client,
+                                   const format::FormatContext& context) const;
 };
 
 // One worker's. The worker's thread.

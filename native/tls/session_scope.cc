@@ -37,6 +37,7 @@ void SessionScope::addValidation(const plan::TlsValidation& plan) {
   if (!plan.spiffe) return;
   for (const plan::SpiffeTrustDomain& domain : plan.spiffe->domains) {
     add(domain.name);
+    add(domain.workload);
     add(domain.authorities);
   }
 }

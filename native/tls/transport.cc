@@ -9,8 +9,10 @@
 #include <span>
 #include <utility>
 
+#include "format/filter_state.h"
 #include "log/log.h"
 #include "net/connection.h"
+#include "net/downstream_connection.h"
 #include "tls/counts.h"
 #include "tls/failure.h"
 #include "tls/session_store.h"
@@ -54,7 +56,8 @@ Transport::Transport(Setup setup)
       stats_(*setup.stats),
       sessions_(setup.sessions),
       opening_(std::make_unique<Opening>(
-          Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts})),
+          Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts,
+                  setup.owner})),
       worker_(static_cast<uint16_t>(setup.worker)) {
   if (context_->isServer()) return;
   SSL* const ssl = begin();
@@ -183,11 +186,20 @@ int Transport::onVerify(X509_STORE_CTX* store, void*) {
   return transportOf(ssl).verify(store);
 }
 
+// What filters say of the connection; empty: nothing.
+std::string_view Transport::workload() const {
+  constexpr std::string_view kKey = "envoy.tls.cert_validator.spiffe.workload_trust_domain";
+  const format::FilterState* const state =
+      opening_->owner ? opening_->owner->filterState() : nullptr;
+  const std::string* const domain = state ? state->find(kKey) : nullptr;
+  return domain ? std::string_view(*domain) : std::string_view();
+}
+
 int Transport::verify(X509_STORE_CTX* store) {
   const Verifier* verifier = context_->verifier();
   X509_STORE_CTX_set_error(store, X509_V_OK);
   if (!verifier || !opening_) return 1;
-  Verdict verdict = verifier->verify(store, opening_->wanted_name);
+  Verdict verdict = verifier->verify(store, opening_->wanted_name, workload());
   if (verdict.is_untrusted) stats_.add(SslCounter::FailVerifyError);
   info_->setValidated(verdict.kind == Verdict::Kind::Good);
   if (!verdict.isRefused()) {

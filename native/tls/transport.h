@@ -33,6 +33,8 @@ class Transport final : public net::Transport, private net::Timer {
     // 0: none. `timeouts` counts those that took longer.
     net::Millis handshake_timeout_ms = 0;
     stats::Shard<stats::Listener>* timeouts = nullptr;
+    // Of servers: whose connection it is; null: nobody says.
+    const net::DownstreamConnection* owner = nullptr;
   };
   explicit Transport(Setup setup);
   ~Transport() override;
@@ -61,6 +63,7 @@ class Transport final : public net::Transport, private net::Timer {
     std::string details;
     net::Millis timeout_ms;
     stats::Shard<stats::Listener>* timeouts;
+    const net::DownstreamConnection* owner;
     bool is_late = false;
   };
 
@@ -70,6 +73,7 @@ class Transport final : public net::Transport, private net::Timer {
   // Whether enough has come for a server to begin with.
   bool isWorthBeginning(int fd);
   int verify(X509_STORE_CTX* store);
+  std::string_view workload() const;
   void endHandshake();
   void fail(int fd);
   // -1 with errno, or 0 for the peer's end.

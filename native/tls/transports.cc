@@ -36,6 +36,7 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
       target.overload ? target.overload->scaled(net::Overload::TimerType::TransportConnect,
                                                 handshake_timeout_ms_)
                       : handshake_timeout_ms_;
+  setup.owner = target.owner;
   if (blocks_.listener) setup.timeouts = blocks_.listener->shard(shard);
   if (!context->isServer()) {
     const plan::TlsContext& plan = context->plan();

@@ -140,7 +140,7 @@ Result<void> Verifier::loadTrustDomains(const plan::SpiffeTrust& plan) {
   is_spiffe_ = true;
   mode_ = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   for (const plan::SpiffeTrustDomain& domain : plan.domains) {
-    TrustDomain made{domain.name, StorePtr(X509_STORE_new())};
+    TrustDomain made{domain.name, domain.workload, StorePtr(X509_STORE_new())};
     const InfosPtr infos = readInfos(domain.authorities);
     bool has_authorities = false;
     bool has_revocations = false;
@@ -194,19 +194,20 @@ void Verifier::configure(SSL_CTX* context, bool is_server) const {
   for (const X509Ptr& authority : authorities_) SSL_CTX_add_client_CA(context, authority.get());
 }
 
-// Of the first of its names that is in one.
-const Verifier::TrustDomain* Verifier::trustDomainOf(const X509* certificate) const {
+// Of the first of its names that is in one, as it is for that workload's.
+const Verifier::TrustDomain* Verifier::trustDomainOf(const X509* certificate,
+                                                     std::string_view workload) const {
   for (const SubjectName& name : subjectNames(certificate)) {
     if (name.type != GEN_URI) continue;
     const std::string_view wanted = trustDomainIn(name.value);
     for (const TrustDomain& domain : trust_domains_) {
-      if (!wanted.empty() && domain.name == wanted) return &domain;
+      if (!wanted.empty() && domain.name == wanted && domain.workload == workload) return &domain;
     }
   }
   return nullptr;
 }
 
-Verdict Verifier::verifySpiffe(X509_STORE_CTX* store) const {
+Verdict Verifier::verifySpiffe(X509_STORE_CTX* store, std::string_view workload) const {
   Verdict verdict;
   verdict.kind = Verdict::Kind::BadChain;
   verdict.error = kUnknownCertificate;
@@ -216,7 +217,7 @@ Verdict Verifier::verifySpiffe(X509_STORE_CTX* store) const {
     verdict.details = "cert precheck";
     return verdict;
   }
-  const TrustDomain* const domain = trustDomainOf(certificate);
+  const TrustDomain* const domain = trustDomainOf(certificate, workload);
   if (!domain) {
     verdict.details = "no trust bundle store";
     return verdict;
@@ -241,8 +242,9 @@ Verdict Verifier::verifySpiffe(X509_STORE_CTX* store) const {
   return {.kind = Verdict::Kind::BadName, .error = kUnknownCertificate, .details = "SAN match"};
 }
 
-Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name) const {
-  if (is_spiffe_) return verifySpiffe(store);
+Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name,
+                         std::string_view workload) const {
+  if (is_spiffe_) return verifySpiffe(store, workload);
   Verdict verdict;
   const X509* certificate = X509_STORE_CTX_get0_cert(store);
   if (has_authorities_) {

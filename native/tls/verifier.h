@@ -49,7 +49,8 @@ class Verifier {
   // Of SSL_VERIFY_…: what is asked of a peer.
   int mode() const { return mode_; }
   // `wanted_name`: a DNS name that it must have as well; empty: none.
-  Verdict verify(X509_STORE_CTX* store, std::string_view wanted_name) const;
+  Verdict verify(X509_STORE_CTX* store, std::string_view wanted_name,
+                 std::string_view workload = {}) const;
 
  private:
   struct Subject {
@@ -63,12 +64,14 @@ class Verifier {
   // Of SPIFFE: who may vouch for names of a trust domain.
   struct TrustDomain {
     std::string name;
+    // Of connections whose own workload is of this one; empty: of those that say nothing.
+    std::string workload;
     StorePtr store;
   };
 
   Result<void> loadTrustDomains(const plan::SpiffeTrust& plan);
-  const TrustDomain* trustDomainOf(const X509* certificate) const;
-  Verdict verifySpiffe(X509_STORE_CTX* store) const;
+  const TrustDomain* trustDomainOf(const X509* certificate, std::string_view workload) const;
+  Verdict verifySpiffe(X509_STORE_CTX* store, std::string_view workload) const;
   Result<void> loadAuthorities(const plan::TlsValidation& plan);
   Result<void> loadRevocations(const plan::TlsValidation& plan);
   bool fits(const Subject& subject, int type, const std::string& value,

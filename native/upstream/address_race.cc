@@ -40,21 +40,26 @@ class AddressRace::Try final : public net::EventHandler, public net::Mortal {
 
 std::unique_ptr<AddressRace> AddressRace::begin(const std::vector<plan::Address>& addresses,
                                                 const plan::Cluster& settings,
+                                                const net::OriginalSource* from,
                                                 net::FileDescriptor* fd, int* error) {
   std::vector<net::Address> all;
   for (const plan::Address& address : addresses) all.push_back(net::Address::fromPlan(address));
   size_t next = 0;
-  while (next < all.size() && !fd->valid()) *fd = beginConnect(all[next++], settings, error);
+  while (next < all.size() && !fd->valid()) {
+    *fd = beginConnect(all[next++], settings, from, error);
+  }
   if (!fd->valid()) return nullptr;
-  return std::unique_ptr<AddressRace>(new AddressRace(std::move(all), next, settings));
+  return std::unique_ptr<AddressRace>(new AddressRace(std::move(all), next, settings, from));
 }
 
 AddressRace::AddressRace(std::vector<net::Address> addresses, size_t next,
-                         const plan::Cluster& settings)
+                         const plan::Cluster& settings, const net::OriginalSource* from)
     : WrappingTransport(nullptr),
       addresses_(std::move(addresses)),
       next_(next),
-      settings_(settings) {}
+      settings_(settings) {
+  if (from) from_ = *from;
+}
 
 AddressRace::~AddressRace() { buryTries(); }
 
@@ -84,7 +89,7 @@ bool AddressRace::startNext() {
   net::Loop& loop = connection_->loop();
   while (next_ < addresses_.size()) {
     int error = 0;
-    net::FileDescriptor fd = beginConnect(addresses_[next_++], settings_, &error);
+    net::FileDescriptor fd = beginConnect(addresses_[next_++], settings_, from_ ? &*from_ : nullptr, &error);
     if (!fd.valid()) continue;
     auto one = std::make_unique<Try>(*this, std::move(fd));
     if (!loop.add(one->fd(), one.get())) continue;

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "net/connection.h"
 #include "net/loop.h"
+#include "net/original_source.h"
 #include "net/wrapping_transport.h"
 #include "plan/plan.gen.h"
 
@@ -17,10 +19,12 @@ namespace fairlead::upstream {
 class AddressRace final : public net::WrappingTransport, private net::Timer, private net::Deferred {
  public:
   // Begins with the first address that the system does not refuse at once: `fd` is its socket.
-  // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race.
+  // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race. `from`: as of
+  // beginConnect().
   static std::unique_ptr<AddressRace> begin(const std::vector<plan::Address>& addresses,
-                                            const plan::Cluster& settings, net::FileDescriptor* fd,
-                                            int* error);
+                                            const plan::Cluster& settings,
+                                            const net::OriginalSource* from,
+                                            net::FileDescriptor* fd, int* error);
   ~AddressRace() override;
 
   // What is spoken once it is over; null: nothing. Before it is attached.
@@ -36,7 +40,8 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   // One address beside the connection's own socket.
   class Try;
 
-  AddressRace(std::vector<net::Address> addresses, size_t next, const plan::Cluster& settings);
+  AddressRace(std::vector<net::Address> addresses, size_t next, const plan::Cluster& settings,
+              const net::OriginalSource* from);
 
   void onTimer() override { startNext(); }
   // Gives the connection the socket that has answered, when nothing of this turn speaks of another.
@@ -50,6 +55,7 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   std::vector<net::Address> addresses_;
   size_t next_;
   const plan::Cluster& settings_;
+  std::optional<net::OriginalSource> from_;
   std::vector<std::unique_ptr<Try>> tries_;
   net::FileDescriptor winner_;
   // The connection's own socket is out of the race.

@@ -61,7 +61,10 @@ class Cluster {
     client_.connect_timeout_ms = settings_.connect_timeout_ms;
     client_.idle_timeout_ms = settings_.idle_timeout_ms;
     client_.max_duration_ms = settings_.max_connection_duration_ms;
+    client_.max_duration_jitter = settings_.max_connection_duration_jitter;
     client_.max_requests = settings_.max_requests_per_connection;
+    client_.sends_whole_url = settings_.sends_whole_url;
+    client_.allow_chunked_length = settings_.allow_chunked_length;
     if (settings_.http2) client_.http2 = &*settings_.http2;
   }
 

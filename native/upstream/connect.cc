@@ -46,9 +46,9 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
   if (to.isInternal()) {
     fd = connectWithin(host, to, way, worker, use, error);
   } else if (is_race) {
-    race = AddressRace::begin(settings.tried_addresses, cluster.settings(), &fd, error);
+    race = AddressRace::begin(settings.tried_addresses, cluster.settings(), use.source, &fd, error);
   } else {
-    fd = beginConnect(to, cluster.settings(), error);
+    fd = beginConnect(to, cluster.settings(), use.source, error);
   }
   if (!fd.valid()) return nullptr;
   std::unique_ptr<net::Transport> transport =
@@ -65,6 +65,7 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
   auto connection = std::make_unique<net::Connection>(
       loop, std::move(fd), cluster.settings().per_connection_buffer_limit_bytes,
       net::Connection::Start::Connecting, std::move(transport));
+  connection->limitSlowness(cluster.settings().buffer_high_watermark_timeout_ms);
   if (connection->start()) return connection.release();
   *error = errno;
   return nullptr;

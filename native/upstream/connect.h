@@ -7,10 +7,14 @@
 
 #include "net/connection.h"
 #include "net/internal_listeners.h"
+#include "net/original_source.h"
 #include "upstream/cluster.h"
 #include "upstream/host.h"
 
 namespace fairlead::upstream {
+
+// By ALPN, to a host that may be spoken to in either.
+inline constexpr std::string_view kByAlpn = "\x02h2\x08http/1.1";
 
 // What a connection is for, beyond its host.
 struct ConnectionUse {
@@ -20,6 +24,8 @@ struct ConnectionUse {
   std::string_view wanted_name = {};
   // Whom the host may be told of; null: nobody.
   const net::ProxiedClient* client = nullptr;
+  // What the host is connected to from; null: as the cluster's configuration has it.
+  const net::OriginalSource* source = nullptr;
   // What it is offered by ALPN where the configuration names nothing.
   std::string_view protocols = {};
   // Where it goes in place of the host's own address, and how; null: as for all of its connections.

@@ -120,6 +120,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   use.asked_name = use_.server_name;
   if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
   use.client = use_.client.get();
+  use.source = use_.source.get();
   use.protocols = offeredProtocols(protocol_);
   use.internal_listeners = context.internal_listeners;
   net::Connection* const socket =

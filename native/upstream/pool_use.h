@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "net/original_source.h"
 #include "net/proxied_client.h"
 
 namespace fairlead::upstream {
@@ -12,6 +13,8 @@ struct PoolUse {
   std::string server_name = {};
   // Whose they are, where hosts are told; null: anybody's.
   net::SharedProxiedClient client = nullptr;
+  // What hosts are connected to from; null: this machine's own address.
+  net::SharedSource source = nullptr;
   // As the real server: requests of high priority do not share connections with others.
   bool is_high = false;
 
@@ -22,7 +25,8 @@ struct PoolUse {
 
   // Anybody's requests for any name.
   bool isCommon() const {
-    return server_name.empty() && !client && !is_high && !tunnels && client_connection == 0;
+    return server_name.empty() && !client && !is_high && !tunnels && client_connection == 0 &&
+           !source;
   }
   // The same for the same use.
   std::string key() const {
@@ -30,6 +34,7 @@ struct PoolUse {
     if (is_high) key.append(1, '\1');
     if (tunnels) key.append(1, '\2');
     if (client_connection > 0) key.append(1, '\3').append(std::to_string(client_connection));
+    if (source) key.append(1, '\4').append(source->key());
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

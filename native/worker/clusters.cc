@@ -10,6 +10,7 @@
 #include "upstream/hash_tables.h"
 #include "upstream/internal_transports.h"
 #include "upstream/subset_index.h"
+#include "worker/stats_settings.h"
 #include "worker/tlv_formats.h"
 
 namespace fairlead::worker {
@@ -64,6 +65,9 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   stats::Scope scope = stats::clusterScope(name);
   // Who is checked for others is known to them under a name.
   scope.is_unseen = plan.is_hidden && plan.observability_name.empty();
+  const auto chosen =
+      chooseStats(plan.stats_choice ? &*plan.stats_choice : nullptr, scope.prefix, &registry_);
+  if (!chosen) return chosen.error();
   auto transport = makeTransport(plan, scope);
   if (!transport) return transport.error();
   auto choice = makeTransportChoice(plan, scope);

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "http/joined_headers.h"
+#include "http/message.h"
 #include "proxy/request_rules.h"
 #include "worker/thread_driver.h"
 
@@ -99,6 +101,7 @@ DataPlane::DataPlane(const Options& options)
         if (!rules) return rules.error();
         return std::shared_ptr<const upstream::ClusterPart>(std::move(rules.value()));
       });
+  for (const auto& worker : workers_) worker->meet(workers_);
   watchdog_stats_ = {registry_.create<stats::Server>(plainScope("server.")),
                      registry_.create<stats::Watchdog>(plainScope("main_thread.")),
                      registry_.create<stats::Watchdog>(plainScope("workers.")),
@@ -225,6 +228,7 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   const auto note = [&errors](const char* kind, const std::string& name, const Result<void>& done) {
     if (!done) errors.push_back({kind, name, done.error().message});
   };
+  if (!started_) applyToProcess(update, &errors);
   Delta delta;
   for (const plan::TlsContext& context : update.tls_contexts) {
     note("tls", std::to_string(context.id), tls_sockets_.replace(context));
@@ -272,6 +276,18 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   for (const plan::JwksUpdate& jwks : update.jwks) applyJwks(jwks, &errors);
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
+}
+
+// What nothing may be built before, and no thread run without.
+void DataPlane::applyToProcess(const plan::Update& update, std::vector<ApplyError>* errors) {
+  if (!update.header_prefix.empty() && !http::setHeaderPrefix(update.header_prefix)) {
+    errors->push_back({"header_prefix", update.header_prefix,
+                       "names of headers that begin so cannot be told from others"});
+  }
+  http::joinToo(update.joined_request_headers, update.joined_response_headers);
+  if (!update.pins_workers) return;
+  for (const auto& worker : workers_) worker->pin();
+  listeners_.notePinned();
 }
 
 void DataPlane::takeHealth() {

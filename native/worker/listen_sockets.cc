@@ -37,6 +37,7 @@ bool wantSameSocket(const plan::Listener& one, const plan::Listener& other) {
          here.internal_listener == there.internal_listener && one.reuse_port == other.reuse_port &&
          one.transparent == other.transparent && one.freebind == other.freebind &&
          one.pipe_mode == other.pipe_mode && one.unbound == other.unbound &&
+         one.mptcp == other.mptcp && one.network_namespace == other.network_namespace &&
          one.tcp_fast_open_queue_length == other.tcp_fast_open_queue_length &&
          std::equal(one.socket_options.begin(), one.socket_options.end(),
                     other.socket_options.begin(), other.socket_options.end(), sameOption);
@@ -46,63 +47,110 @@ net::ListenSocket share(net::FileDescriptor socket) {
   return std::make_shared<const net::FileDescriptor>(std::move(socket));
 }
 
+// Of each address, as if it were the only one.
+std::vector<plan::Listener> byAddress(const plan::Listener& plan) {
+  plan::Listener first = plan;
+  first.filter_chains.clear();
+  first.more_addresses.clear();
+  std::vector<plan::Listener> all(1 + plan.more_addresses.size(), first);
+  for (size_t i = 0; i < plan.more_addresses.size(); ++i) {
+    const plan::ListenAddress& more = plan.more_addresses[i];
+    plan::Listener& one = all[i + 1];
+    one.address = more.address;
+    one.socket_options = more.socket_options;
+    one.pipe_mode = more.pipe_mode;
+    one.network_namespace = more.network_namespace;
+  }
+  return all;
+}
+
 }  // namespace
 
-Result<ListenSockets::Open> ListenSockets::open(const plan::Listener& plan) const {
+bool ListenSockets::Open::areShared() const {
+  return std::all_of(bound.begin(), bound.end(), [](const Bound& one) { return one.are_shared; });
+}
+
+Result<ListenSockets::Open> ListenSockets::open(const plan::Listener& plan,
+                                                const std::vector<net::Address>& before) const {
   Open open;
-  open.plan = plan;
-  open.plan.filter_chains.clear();
-  open.any_port = isAnyPort(plan);
-  open.address = net::Address::fromPlan(plan.address.value_or(plan::Address()));
-  findOpened(plan, &open);
-  const bool is_first_shared = !open.sockets.empty();
-  if (is_first_shared) open.address = net::boundAddress(open.sockets.front()->get());
-  open.one_each = plan.reuse_port && open.address.isIp() &&
-                  (!is_first_shared || sharesPort(open.sockets.front()->get()));
-  const size_t wanted = plan.unbound ? 0 : open.one_each ? workers_ : 1;
-  while (open.sockets.size() < wanted) {
-    Result<net::FileDescriptor> socket = net::openListenSocket(plan, open.address);
-    if (!socket) return socket.error();
-    // The kernel's port for all, when the plan left it open.
-    if (open.sockets.empty() && open.address.isIp()) {
-      open.address = net::boundAddress(socket.value().get());
+  open.listener = plan.name;
+  for (plan::Listener& one : byAddress(plan)) {
+    Bound bound;
+    bound.any_port = isAnyPort(one);
+    bound.address = net::Address::fromPlan(one.address.value_or(plan::Address()));
+    if (bound.any_port && open.bound.size() < before.size()) {
+      bound.address = before[open.bound.size()];
     }
-    open.sockets.push_back(share(std::move(socket.value())));
-  }
-  open.address_text = open.address.text();
-  if (is_listening_) {
-    if (const auto listening = listenOn(open); !listening) return listening.error();
+    bound.plan = std::move(one);
+    if (const auto done = bind(&bound, open); !done) return done.error();
+    open.bound.push_back(std::move(bound));
   }
   return open;
 }
 
-void ListenSockets::findOpened(const plan::Listener& plan, Open* open) const {
-  if (plan.unbound) return;
-  const auto current = open_.find(plan.name);
-  if (current != open_.end() && wantSameSocket(current->second.plan, plan)) {
-    open->sockets = current->second.sockets;
-    open->are_shared = true;
+Result<void> ListenSockets::bind(Bound* bound, const Open& others) const {
+  const plan::Listener& plan = bound->plan;
+  findOpened(bound, others);
+  const bool is_first_there = !bound->sockets.empty();
+  if (is_first_there) bound->address = net::boundAddress(bound->sockets.front()->get());
+  bound->one_each = plan.reuse_port && bound->address.isIp() &&
+                    (!is_first_there || sharesPort(bound->sockets.front()->get()));
+  const size_t wanted = plan.unbound ? 0 : bound->one_each ? workers_ : 1;
+  while (bound->sockets.size() < wanted) {
+    Result<net::FileDescriptor> socket = net::openListenSocket(plan, bound->address);
+    if (!socket) return socket.error();
+    // The kernel's port for all, when the plan left it open.
+    if (bound->sockets.empty() && bound->address.isIp()) {
+      bound->address = net::boundAddress(socket.value().get());
+    }
+    bound->sockets.push_back(share(std::move(socket.value())));
+  }
+  bound->address_text = bound->address.text();
+  return is_listening_ ? listenOn(*bound) : Result<void>();
+}
+
+void ListenSockets::findOpened(Bound* bound, const Open& others) const {
+  if (bound->plan.unbound) return;
+  if (const Bound* const current = findShared(*bound, others)) {
+    bound->sockets = current->sockets;
+    bound->are_shared = true;
     return;
   }
-  if (const auto* inherited = findInherited(plan, open->address)) {
-    open->inherited_as = inherited->first;
-    open->sockets = inherited->second.sockets;
-    for (const net::ListenSocket& socket : open->sockets) {
-      net::adoptListenSocket(socket->get(), plan);
+  if (const auto* inherited = findInherited(*bound, others)) {
+    bound->inherited_as = inherited->first;
+    bound->sockets = inherited->second.sockets;
+    for (const net::ListenSocket& socket : bound->sockets) {
+      net::adoptListenSocket(socket->get(), bound->plan);
     }
     return;
   }
-  open->sockets = findClosing(plan, open->address.text());
+  bound->sockets = findClosing(bound->plan, bound->address.text());
+}
+
+const ListenSockets::Bound* ListenSockets::findShared(const Bound& bound,
+                                                      const Open& others) const {
+  const auto current = open_.find(others.listener);
+  if (current == open_.end()) return nullptr;
+  const auto isTaken = [&others](const Bound& one) {
+    return std::any_of(others.bound.begin(), others.bound.end(), [&one](const Bound& other) {
+      return other.are_shared && other.sockets == one.sockets;
+    });
+  };
+  for (const Bound& one : current->second.bound) {
+    if (wantSameSocket(one.plan, bound.plan) && !isTaken(one)) return &one;
+  }
+  return nullptr;
 }
 
 ListenSockets::ByWorker ListenSockets::keep(Open open) {
-  if (!open.inherited_as.empty()) {
-    taken_.insert(open.inherited_as);
-    inherited_.erase(open.inherited_as);
+  for (const Bound& bound : open.bound) {
+    if (bound.inherited_as.empty()) continue;
+    taken_.insert(bound.inherited_as);
+    inherited_.erase(bound.inherited_as);
   }
   ByWorker by_worker = distribute(open);
-  if (!open.are_shared) close(open.plan.name);
-  open_[open.plan.name] = std::move(open);
+  if (!open.areShared()) close(open.listener);
+  open_[open.listener] = std::move(open);
   return by_worker;
 }
 
@@ -113,10 +161,30 @@ void ListenSockets::close(const std::string& listener) {
   });
   const auto found = open_.find(listener);
   if (found == open_.end()) return;
-  Open& open = found->second;
-  closing_.push_back({std::move(open.plan), open.address_text, {}});
-  closing_.back().sockets.assign(open.sockets.begin(), open.sockets.end());
+  for (Bound& bound : found->second.bound) remember(std::move(bound));
   open_.erase(found);
+}
+
+void ListenSockets::remember(Bound bound) {
+  closing_.push_back({std::move(bound.plan), std::move(bound.address_text), {}});
+  closing_.back().sockets.assign(bound.sockets.begin(), bound.sockets.end());
+}
+
+ListenSockets::Left ListenSockets::closeOthers(const std::string& listener,
+                                               const std::set<std::string>& addresses) {
+  const auto found = open_.find(listener);
+  if (found == open_.end()) return Left::None;
+  std::vector<Bound>& bound = found->second.bound;
+  const size_t before = bound.size();
+  std::erase_if(bound, [&](Bound& one) {
+    if (addresses.contains(one.address_text)) return false;
+    remember(std::move(one));
+    return true;
+  });
+  if (bound.size() == before) return Left::All;
+  if (!bound.empty()) return Left::Some;
+  open_.erase(found);
+  return Left::None;
 }
 
 std::vector<net::ListenSocket> ListenSockets::findClosing(const plan::Listener& plan,
@@ -132,10 +200,10 @@ std::vector<net::ListenSocket> ListenSockets::findClosing(const plan::Listener& 
 }
 
 // Inherited ones get the plan's length of the queue, whatever the predecessor's was.
-Result<void> ListenSockets::listenOn(const Open& open) {
-  if (open.sockets.empty()) return {};
-  for (const net::ListenSocket& socket : open.sockets) {
-    if (const auto done = net::listenOn(socket->get(), open.plan, open.address); !done) return done;
+Result<void> ListenSockets::listenOn(const Bound& bound) {
+  for (const net::ListenSocket& socket : bound.sockets) {
+    const auto done = net::listenOn(socket->get(), bound.plan, bound.address);
+    if (!done) return done;
   }
   return {};
 }
@@ -144,18 +212,22 @@ std::map<std::string, Error> ListenSockets::startListening() {
   is_listening_ = true;
   std::map<std::string, Error> errors;
   for (const auto& [listener, open] : open_) {
-    if (const auto done = listenOn(open); !done) errors.emplace(listener, done.error());
+    for (const Bound& bound : open.bound) {
+      if (const auto done = listenOn(bound); !done) errors.emplace(listener, done.error());
+    }
   }
   return errors;
 }
 
 ListenSockets::ByWorker ListenSockets::distribute(const Open& open) const {
   ByWorker by_worker(workers_);
-  for (size_t i = 0; i < open.sockets.size(); ++i) {
-    if (open.one_each && i < workers_) {
-      by_worker[i].push_back(open.sockets[i]);
-    } else {
-      for (auto& sockets : by_worker) sockets.push_back(open.sockets[i]);
+  for (const Bound& bound : open.bound) {
+    for (size_t i = 0; i < bound.sockets.size(); ++i) {
+      if (bound.one_each && i < workers_) {
+        by_worker[i].push_back(bound.sockets[i]);
+      } else {
+        for (auto& sockets : by_worker) sockets.push_back(bound.sockets[i]);
+      }
     }
   }
   return by_worker;
@@ -166,16 +238,13 @@ ListenSockets::ByWorker ListenSockets::distribute(const std::string& listener) c
   return found == open_.end() ? ByWorker(workers_) : distribute(found->second);
 }
 
-std::string ListenSockets::addressOf(const std::string& listener) const {
-  const auto found = open_.find(listener);
-  return found == open_.end() ? std::string() : found->second.address_text;
-}
-
 std::vector<PassedSocket> ListenSockets::all() const {
   std::vector<PassedSocket> result;
   for (const auto& [listener, open] : open_) {
-    for (const net::ListenSocket& socket : open.sockets) {
-      result.push_back({listener, open.address_text, open.any_port, socket});
+    for (const Bound& bound : open.bound) {
+      for (const net::ListenSocket& socket : bound.sockets) {
+        result.push_back({listener, bound.address_text, bound.any_port, socket});
+      }
     }
   }
   return result;
@@ -193,12 +262,17 @@ void ListenSockets::inherit(PassedSocket passed) {
 }
 
 const std::pair<const std::string, ListenSockets::Inherited>* ListenSockets::findInherited(
-    const plan::Listener& plan, const net::Address& address) const {
+    const Bound& bound, const Open& others) const {
   const auto fits = [&](const auto& entry) {
     const auto& [text, inherited] = entry;
-    if (!isAnyPort(plan)) return text == address.text();
-    net::Address bound = net::boundAddress(inherited.sockets.front()->get());
-    return inherited.any_port && inherited.listener == plan.name && bound.sameIp(address);
+    const bool is_taken =
+        std::any_of(others.bound.begin(), others.bound.end(),
+                    [&text](const Bound& other) { return other.inherited_as == text; });
+    if (is_taken) return false;
+    if (!bound.any_port) return text == bound.address.text();
+    const net::Address address = net::boundAddress(inherited.sockets.front()->get());
+    return inherited.any_port && inherited.listener == others.listener &&
+           address.sameIp(bound.address);
   };
   const auto found = std::find_if(inherited_.begin(), inherited_.end(), fits);
   return found == inherited_.end() ? nullptr : &*found;

@@ -30,10 +30,12 @@ class ListenSockets {
   explicit ListenSockets(unsigned workers) : workers_(workers) {}
 
   using ByWorker = std::vector<std::vector<net::ListenSocket>>;
-  struct Open {
+  // Of one of a listener's addresses.
+  struct Bound {
     // Where they are bound, as text too: what the plan leaves open the kernel has chosen.
     net::Address address;
     std::string address_text;
+    // As if it were the only address.
     plan::Listener plan;
     bool any_port = false;
     // Each worker has one of its own; those beyond are shared.
@@ -44,10 +46,20 @@ class ListenSockets {
     // What they were inherited as; empty: they were not.
     std::string inherited_as;
   };
+  struct Open {
+    std::string listener;
+    // One at least, in the plan's order.
+    std::vector<Bound> bound;
+
+    // All of them are those of the listener of the name.
+    bool areShared() const;
+  };
   // Sockets for a listener: those that the one of its name has where they would be the same, or
   // those that were inherited, or closed a moment ago; what is missing is opened. Until they are
-  // kept nothing has changed.
-  Result<Open> open(const plan::Listener& plan) const;
+  // kept nothing has changed. `before`: in place of ports that the plan leaves open, by its
+  // addresses; empty: the kernel chooses.
+  Result<Open> open(const plan::Listener& plan,
+                    const std::vector<net::Address>& before = {}) const;
   // The listener has these from here on, and no others. Forgotten by close().
   ByWorker keep(Open open);
   // Connections come from here on, to what is open and to what will be: before there is anyone to
@@ -55,9 +67,10 @@ class ListenSockets {
   std::map<std::string, Error> startListening();
   // Workers may hold them a little longer.
   void close(const std::string& listener);
+  // Closes those at other addresses than these. Which are still open.
+  enum class Left : uint8_t { All, Some, None };
+  Left closeOthers(const std::string& listener, const std::set<std::string>& addresses);
   void closeAll() { open_.clear(); }
-  // Where a listener is bound: its address as text; empty when it has no sockets.
-  std::string addressOf(const std::string& listener) const;
   // A listener's sockets again.
   ByWorker distribute(const std::string& listener) const;
 
@@ -82,15 +95,19 @@ class ListenSockets {
     std::vector<std::weak_ptr<const net::FileDescriptor>> sockets;
   };
 
-  // Null: nothing was inherited for it.
-  const std::pair<const std::string, Inherited>* findInherited(const plan::Listener& plan,
-                                                               const net::Address& address) const;
+  Result<void> bind(Bound* bound, const Open& others) const;
+  // Null: nothing was inherited for it that `others` have not taken.
+  const std::pair<const std::string, Inherited>* findInherited(const Bound& bound,
+                                                               const Open& others) const;
   std::vector<net::ListenSocket> findClosing(const plan::Listener& plan,
                                              const std::string& address) const;
-  // What there is already for it goes into `open`.
-  void findOpened(const plan::Listener& plan, Open* open) const;
+  // What there is already for it goes into `bound`.
+  void findOpened(Bound* bound, const Open& others) const;
+  // The same as that of the listener of the name; null: it has none such that is not taken.
+  const Bound* findShared(const Bound& bound, const Open& others) const;
+  void remember(Bound bound);
   ByWorker distribute(const Open& open) const;
-  static Result<void> listenOn(const Open& open);
+  static Result<void> listenOn(const Bound& bound);
 
   const unsigned workers_;
   bool is_listening_ = false;

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "filters/http/http_filters.h"
+#include "filters/listener/listener_filters.h"
+#include "filters/network/connection_state.h"
 #include "filters/network/network_rbac.h"
 #include "http/joined_headers.h"
+#include "worker/stats_settings.h"
 
 namespace fairlead::worker {
 
@@ -19,10 +22,15 @@ Result<std::shared_ptr<ListenerPlan>> ListenerBuilder::build(const plan::Listene
   config.max_connections =
       RuntimeNumber(plan.max_connections, plan.max_connections_slot, &parts_.slots);
   config.all_connections = parts_.all_connections;
+  if (plan.balances_exactly) config.balance = std::make_shared<net::WorkerBalance>(parts_.workers);
   auto filters = filters::buildListenerFilters(plan.listener_filters, filterParts());
   if (!filters) return filters.error();
   config.filters = std::move(filters.value());
-  config.stats = parts_.registry.create<stats::Listener>(stats::listenerScope(plan.stat_name));
+  const stats::Scope scope = stats::listenerScope(plan.stat_name);
+  const auto chosen = chooseStats(plan.stats_choice ? &*plan.stats_choice : nullptr, scope.prefix,
+                                  &parts_.registry);
+  if (!chosen) return chosen.error();
+  config.stats = parts_.registry.create<stats::Listener>(scope);
   for (unsigned i = 0; i < parts_.workers; ++i) {
     config.worker_stats.push_back(parts_.registry.create<stats::ListenerWorker>(
         stats::listenerWorkerScope(plan.stat_name, i)));
@@ -77,7 +85,7 @@ Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
   const bool lacks_filter =
       std::any_of(chain.guards.begin(), chain.guards.end(),
                   [](const plan::ConnectionGuard& guard) { return guard.lacks_filter; });
-  net::SharedTransport guarded = transport;
+  net::SharedTransport guarded = filters::keepStates(chain.states, transport);
   if (!chain.guards.empty() && !lacks_filter) {
     auto made = filters::NetworkRbac::guard(chain.guards, std::move(guarded), parts_.registry);
     if (!made) return made.error();
@@ -112,11 +120,14 @@ Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
                                                 net::SharedTransport transport,
                                                 SharedDrain drain) const {
   if (chain.http) return buildHttp(listener, chain, std::move(transport), std::move(drain));
-  if (chain.tcp) return buildTcp(listener, chain, std::move(transport));
+  if (chain.tcp) return buildTcp(listener, chain, std::move(transport), std::move(drain));
   if (chain.direct_response) {
     return FilterPlan(DirectResponsePlan{chain.direct_response->body, std::move(transport)});
   }
-  if (chain.echo) return FilterPlan(EchoPlan{std::move(transport)});
+  if (chain.echo) {
+    return FilterPlan(
+        EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
+  }
   return FilterPlan(EmptyPlan());
 }
 
@@ -128,6 +139,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   stats::Registry& registry = parts_.registry;
   auto config =
       std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
+  config->slow_timeout_ms = listener.buffer_high_watermark_timeout_ms;
   if (const auto& resets = plan.premature_resets) {
     config->premature_resets = RuntimeNumber(resets->value, resets->slot, &parts_.slots);
   }
@@ -141,6 +153,19 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   }
   config->routes = parts_.route_tables.slotOf(plan.route_table);
   if (auto built = buildRequestParts(plan, config.get()); !built) return built.error();
+  for (const plan::StringMatch& one : plan.ignored_upgrades) {
+    auto matcher = match::StringMatcher::build(one);
+    if (!matcher) return matcher.error();
+    config->ignored_upgrades.push_back(std::move(matcher.value()));
+  }
+  if (!config->ignored_upgrades.empty()) {
+    config->codec.ignored_upgrades = &config->ignored_upgrades;
+  }
+  if (plan.records_route_resolution) {
+    config->route_stats = registry.create<stats::HttpRouteResolution>(
+        stats::httpScope(plan.stat_prefix));
+    format::wantExchange();
+  }
   config->drain = std::move(drain);
   config->codec.bypasses_overload = listener.bypasses_overload;
   config->transport = std::move(transport);
@@ -251,8 +276,10 @@ Result<void> ListenerBuilder::buildRequestParts(const plan::HttpConnectionManage
 
 Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
                                              const plan::FilterChain& chain,
-                                             net::SharedTransport transport) const {
+                                             net::SharedTransport transport,
+                                             SharedDrain drain) const {
   auto config = std::make_shared<tcp::TcpProxyConfig>();
+  config->drain = std::move(drain);
   config->plan = *chain.tcp;
   for (const plan::WeightedTarget& target : config->plan.clusters) {
     config->targets.push_back(
@@ -271,8 +298,18 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
     if (!config->names) return Error{"there is no cache of names '" + lookup->cache + "'"};
   }
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
+  config->slow_timeout_ms = listener.buffer_high_watermark_timeout_ms;
   config->bypasses_overload = listener.bypasses_overload;
-  config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
+  const stats::Scope scope = stats::tcpScope(chain.tcp->stat_prefix);
+  config->stats = parts_.registry.create<stats::Tcp>(scope);
+  if (chain.tcp->on_demand) {
+    config->demand_stats = parts_.registry.create<stats::TcpOnDemand>(scope);
+    config->waiters =
+        std::make_unique<const filters::DemandWaiters>(parts_.workers, parts_.demands);
+  }
+  for (const plan::AddedTlv& tlv : chain.tcp->proxy_tlvs) {
+    if (tlv.format) config->tlv_formats.emplace_back(*tlv.format);
+  }
   Result<AccessLogs> logs = buildLogs(chain.tcp->access_logs);
   if (!logs) return logs.error();
   config->access_logs = std::move(logs.value());

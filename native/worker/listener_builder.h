@@ -98,7 +98,7 @@ class ListenerBuilder {
   Result<void> buildRequestParts(const plan::HttpConnectionManager& plan,
                                  proxy::HttpConfig* config) const;
   Result<FilterPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain,
-                              net::SharedTransport transport) const;
+                              net::SharedTransport transport, SharedDrain drain) const;
 
   const ListenerParts parts_;
 };

@@ -16,6 +16,7 @@ namespace fairlead::worker {
 
 struct EchoPlan {
   net::SharedTransport transport;
+  uint64_t slow_timeout_ms = 0;
 };
 struct DirectResponsePlan {
   std::string body;

@@ -49,8 +49,12 @@ Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ra
     stats_.add(ManagerCounter::ListenerCreateFailure);
     return opened.error();
   }
-  built.value()->config.address = opened.value().address;
-  const bool leaves_queue = opened.value().are_shared;
+  net::ListenerConfig& config = built.value()->config;
+  config.address = opened.value().bound.front().address;
+  for (size_t i = 1; i < opened.value().bound.size(); ++i) {
+    config.more_addresses.push_back(opened.value().bound[i].address);
+  }
+  const bool leaves_queue = opened.value().areShared();
   Active active{std::move(built.value()), std::move(chains.value())};
   join(*active.plan, *active.chains);
   publish(active.plan, active.chains, sockets_.keep(std::move(opened.value())),
@@ -242,7 +246,8 @@ std::vector<BoundListener> Listeners::bound() const {
   std::vector<BoundListener> bound;
   for (const Active& active : active_) {
     const net::ListenerConfig& config = active.plan->config;
-    bound.push_back({config.plan.name, config.plan.stat_name, config.address});
+    bound.push_back(
+        {config.plan.name, config.plan.stat_name, config.address, config.more_addresses});
   }
   return bound;
 }
@@ -263,8 +268,8 @@ std::future<void> Listeners::handOver(const std::set<std::string>& taken_address
   for (Active& active : active_) {
     const std::string& name = active.plan->config.plan.name;
     if (active.is_stopped || std::exchange(active.is_handed_over, true)) continue;
-    const bool is_taken = taken_addresses.contains(sockets_.addressOf(name));
-    if (!is_taken) sockets_.close(name);
+    const bool is_taken =
+        sockets_.closeOthers(name, taken_addresses) == ListenSockets::Left::All;
     post([shared = active.plan, is_taken](Worker& worker) {
       is_taken ? worker.pauseListener(shared.get()) : worker.stopListener(shared.get());
     });
@@ -285,17 +290,15 @@ std::map<std::string, Error> Listeners::takeBack() {
     const net::ListenerConfig& config = active.plan->config;
     const std::string& name = config.plan.name;
     if (!std::exchange(active.is_handed_over, false)) continue;
-    if (sockets_.addressOf(name).empty()) {
-      // Where it was, whatever the plan leaves open.
-      plan::Listener plan = config.plan;
-      if (config.address.isIp()) plan.address->port = config.address.port();
-      Result<ListenSockets::Open> again = sockets_.open(plan);
-      if (!again) {
-        errors.emplace(name, again.error());
-        continue;
-      }
-      sockets_.keep(std::move(again.value()));
+    // Where it was, whatever the plan leaves open.
+    std::vector<net::Address> before = config.more_addresses;
+    before.insert(before.begin(), config.address);
+    Result<ListenSockets::Open> again = sockets_.open(config.plan, before);
+    if (!again) {
+      errors.emplace(name, again.error());
+      continue;
     }
+    if (!again.value().areShared()) sockets_.keep(std::move(again.value()));
     ListenSockets::ByWorker sockets = sockets_.distribute(name);
     for (size_t i = 0; i < workers_.size(); ++i) {
       workers_[i]->post(

@@ -28,6 +28,8 @@ struct BoundListener {
   // What its statistics call it.
   std::string stat_name;
   net::Address address;
+  // Where it is bound besides.
+  std::vector<net::Address> more_addresses;
 };
 
 class Listeners {
@@ -58,6 +60,8 @@ class Listeners {
   // In the order in which their names came.
   std::vector<BoundListener> bound() const;
   uint64_t openConnections() const;
+  // Each worker stays on a processor of its own.
+  void notePinned() { stats_.set(stats::ListenerManager::Gauge::WorkersPinned, workers_.size()); }
   // How many drain: workers that have ended one say so by themselves.
   void refreshGauges();
 

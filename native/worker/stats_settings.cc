@@ -61,25 +61,34 @@ Result<void> applyTagRules(const plan::TagRules& plan, stats::Registry* registry
   return {};
 }
 
-Result<void> applySelection(const plan::StatsSettings& settings, stats::Registry* registry) {
-  using Selection = plan::StatsSettings::Selection;
-  if (settings.selection == Selection::All) return {};
-  if (settings.selection == Selection::None) {
-    registry->setRejection([](std::string_view) { return true; });
-    return {};
-  }
+// Names that are on the list, or those that are not.
+Result<stats::NameTest> rejectionOf(const std::vector<plan::StringMatch>& plans,
+                                    bool rejects_listed) {
   auto listed = std::make_shared<std::vector<StringMatcher>>();
-  for (const plan::StringMatch& plan : settings.listed) {
+  for (const plan::StringMatch& plan : plans) {
     Result<StringMatcher> matcher = StringMatcher::build(plan);
     if (!matcher) return matcher.error();
     listed->push_back(std::move(matcher.value()));
   }
-  const bool rejects_listed = settings.selection == Selection::NotListed;
-  registry->setRejection([listed, rejects_listed](std::string_view name) {
+  return stats::NameTest([listed, rejects_listed](std::string_view name) {
     const bool is_listed = std::any_of(listed->begin(), listed->end(),
                                        [&](const auto& matcher) { return matcher.matches(name); });
     return is_listed == rejects_listed;
   });
+}
+
+bool rejectsEverything(std::string_view) { return true; }
+
+Result<void> applySelection(const plan::StatsSettings& settings, stats::Registry* registry) {
+  using Selection = plan::StatsSettings::Selection;
+  if (settings.selection == Selection::All) return {};
+  if (settings.selection == Selection::None) {
+    registry->setRejection(rejectsEverything);
+    return {};
+  }
+  auto rejects = rejectionOf(settings.listed, settings.selection == Selection::NotListed);
+  if (!rejects) return rejects.error();
+  registry->setRejection(std::move(rejects.value()));
   return {};
 }
 
@@ -115,6 +124,23 @@ Result<void> applyStatsSettings(const plan::StatsSettings& settings, stats::Regi
   const Result<void> selection = applySelection(settings, registry);
   if (!selection) return selection;
   return applyBucketRules(settings.bucket_rules, registry);
+}
+
+Result<void> chooseStats(const plan::StatsChoice* choice, const std::string& prefix,
+                         stats::Registry* registry) {
+  using Kind = plan::StatsChoice::Kind;
+  if (!choice || choice->kind == Kind::All) {
+    registry->setRejection(prefix, {});
+    return {};
+  }
+  if (choice->kind == Kind::None) {
+    registry->setRejection(prefix, rejectsEverything);
+    return {};
+  }
+  auto rejects = rejectionOf(choice->listed, choice->kind == Kind::NotListed);
+  if (!rejects) return rejects.error();
+  registry->setRejection(prefix, std::move(rejects.value()));
+  return {};
 }
 
 }  // namespace fairlead::worker

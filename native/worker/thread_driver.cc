@@ -1,6 +1,7 @@
 #include "worker/thread_driver.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <cstring>
 #include <string>
@@ -8,6 +9,28 @@
 #include "worker/time_slice.h"
 
 namespace fairlead::worker {
+
+namespace {
+
+// One of those that the process may use, another one for each number as long as there are any. What
+// the system refuses stays as it is.
+void stayOnProcessor(unsigned number) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  const auto count = static_cast<unsigned>(CPU_COUNT(&allowed));
+  if (count == 0) return;
+  unsigned left = number % count;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ::pthread_setaffinity_np(::pthread_self(), sizeof(one), &one);
+    return;
+  }
+}
+
+}  // namespace
 
 ThreadDriver::~ThreadDriver() {
   worker_.beginStop();
@@ -23,6 +46,7 @@ Result<void> ThreadDriver::start() {
 void ThreadDriver::run() {
   const std::string name = "wrk:worker_" + std::to_string(worker_.index());
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  if (worker_.isPinned()) stayOnProcessor(worker_.index());
   askForShortTurns();
   worker_.begin();
   while (worker_.waitAndTurn()) {

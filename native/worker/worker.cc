@@ -181,7 +181,8 @@ std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterPlan& fi
   }
   if (const auto* echo = std::get_if<EchoPlan>(&filter)) {
     constexpr uint32_t kBufferLimit = 1024 * 1024;
-    return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit, echo->transport, index_);
+    return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit, echo->transport, index_,
+                                           echo->slow_timeout_ms);
   }
   return nullptr;
 }
@@ -259,12 +260,39 @@ net::Listener* Worker::findListener(const ListenerPlan* plan) {
 net::Listener* Worker::findListener(const net::Address& local) {
   net::Listener* of_port = nullptr;
   for (const auto& listener : listeners_) {
-    const net::Address& address = listener->config().address;
-    if (address == local) return listener.get();
-    const bool takes_all = address.isAny() && address.family() == local.family();
-    if (takes_all && address.port() == local.port()) of_port = listener.get();
+    const net::ListenerConfig& config = listener->config();
+    const auto takesAll = [&local](const net::Address& address) {
+      return address.isAny() && address.family() == local.family() &&
+             address.port() == local.port();
+    };
+    const auto& more = config.more_addresses;
+    if (config.address == local || std::find(more.begin(), more.end(), local) != more.end()) {
+      return listener.get();
+    }
+    if (takesAll(config.address) || std::any_of(more.begin(), more.end(), takesAll)) {
+      of_port = listener.get();
+    }
   }
   return of_port;
+}
+
+void Worker::handOver(unsigned worker, const net::ListenerConfig& listener,
+                      net::AcceptedSocket socket) {
+  Worker* const other = (*all_)[worker].get();
+  // Tasks can be copied, sockets cannot.
+  auto held = std::make_shared<net::AcceptedSocket>(std::move(socket));
+  other->loop_.post([other, listener = &listener, held] {
+    other->takeBalanced(listener, std::move(*held));
+  });
+}
+
+void Worker::takeBalanced(const net::ListenerConfig* listener, net::AcceptedSocket socket) {
+  for (const auto& one : listeners_) {
+    if (&one->config() == listener) return one->takeBalanced(std::move(socket));
+  }
+  for (const auto& one : draining_) {
+    if (&one->config() == listener) return one->takeBalanced(std::move(socket));
+  }
 }
 
 net::FileDescriptor Worker::connect(const net::Address& to,

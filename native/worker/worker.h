@@ -90,6 +90,13 @@ class Worker final : private net::ListenerDirectory,
   void stopListener(const ListenerPlan* plan);
   void pauseListener(const ListenerPlan* plan);
   void resumeListener(const ListenerPlan* plan, const std::vector<net::ListenSocket>& sockets);
+  // What another worker has accepted for this one.
+  void takeBalanced(const net::ListenerConfig* listener, net::AcceptedSocket socket);
+  // Before it is started: all workers there are, which outlive the last turn of each.
+  void meet(const std::vector<std::unique_ptr<Worker>>& all) { all_ = &all; }
+  // Before it is started: its thread, where it has one of its own, stays on one processor.
+  void pin() { is_pinned_ = true; }
+  bool isPinned() const { return is_pinned_; }
   // Before it is started: where requests of this proxy's own are counted.
   void countCallsIn(stats::Shard<stats::AsyncClient>* stats) { context_.calls.countIn(stats); }
   // What is shed from here on.
@@ -134,6 +141,8 @@ class Worker final : private net::ListenerDirectory,
   // Requests that have come get their answer, if it does not take long; all else ends.
   bool hasLastRequests();
   net::Listener* findListener(const net::Address& local) override;
+  void handOver(unsigned worker, const net::ListenerConfig& listener,
+                net::AcceptedSocket socket) override;
   net::FileDescriptor connect(const net::Address& to,
                               std::shared_ptr<const format::PassedMetadata> metadata) override;
   // Null: there is none.
@@ -148,6 +157,7 @@ class Worker final : private net::ListenerDirectory,
   }
 
   const unsigned index_;
+  const std::vector<std::unique_ptr<Worker>>* all_ = nullptr;
   std::atomic<pid_t> thread_id_ = 0;
   net::Loop loop_;
   net::OutBatch batch_;
@@ -173,6 +183,7 @@ class Worker final : private net::ListenerDirectory,
   Chore look_;
   std::deque<Pending> pending_;
   bool is_stopping_ = false;
+  bool is_pinned_ = false;
   // When the end waits no longer; 0: it has not begun.
   net::Millis finish_by_ = 0;
 };

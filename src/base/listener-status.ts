@@ -10,4 +10,11 @@ export interface ListenerStatus {
   readonly port: number;
   /** Of an internal one: its name as endpoints have it. */
   readonly internalListener?: string;
+  /** Where it listens besides. */
+  readonly moreAddresses?: readonly BoundAddress[];
+}
+
+export interface BoundAddress {
+  readonly address: string;
+  readonly port: number;
 }

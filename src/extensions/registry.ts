@@ -54,6 +54,7 @@ import { headerMutation } from './http/header-mutation.js';
 import { headerToMetadata } from './http/header-to-metadata.js';
 import { healthCheck } from './http/health-check.js';
 import { ipTagging } from './http/ip-tagging.js';
+import { originalSrcFilter } from './http/original-src.js';
 import { jsonToMetadata } from './http/json-to-metadata.js';
 import { jwtAuthn } from './http/jwt-authn.js';
 import { localRatelimit } from './http/local-ratelimit.js';
@@ -70,6 +71,8 @@ import { upstreamCodec } from './http/upstream-codec.js';
 import { httpInspector } from './listener/http-inspector.js';
 import { originalDst } from './listener/original-dst.js';
 import { proxyProtocol } from './listener/proxy-protocol.js';
+import { originalSrc } from './listener/original-src.js';
+import { acceptState } from './listener/set-filter-state.js';
 import { tlsInspector } from './listener/tls-inspector.js';
 import { connectionLimit } from './network/connection-limit.js';
 import { directResponse } from './network/direct-response.js';
@@ -77,6 +80,7 @@ import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
 import { networkLocalRatelimit } from './network/local-ratelimit.js';
 import { networkRbac } from './network/rbac.js';
+import { connectionState } from './network/set-filter-state.js';
 import { sniCluster } from './network/sni-cluster.js';
 import { sniDynamicForwardProxy } from './network/sni-dynamic-forward-proxy.js';
 import { tcpProxy } from './network/tcp-proxy.js';
@@ -110,12 +114,20 @@ import { skyWalking } from './tracers/sky-walking.js';
 import { zipkin } from './tracers/zipkin.js';
 
 export const REGISTRY: Registry = {
-  listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
+  listenerFilters: [
+    proxyProtocol,
+    originalDst,
+    originalSrc,
+    acceptState,
+    httpInspector,
+    tlsInspector,
+  ],
   networkFilters: [
     httpConnectionManager,
     tcpProxy,
     directResponse,
     echo,
+    connectionState,
     sniCluster,
     sniDynamicForwardProxy,
     networkRbac,
@@ -159,6 +171,7 @@ export const REGISTRY: Registry = {
     awsRequestSigning,
     headerToMetadata,
     ipTagging,
+    originalSrcFilter,
     jsonToMetadata,
     setFilterState,
     setMetadata,

@@ -1,5 +1,6 @@
 // HTTP/1.1 to the hosts of a cluster, for whoever posts something: by undici, over connections that last,
 // which count on the cluster and its hosts as a worker's would.
+import { ownHeader } from '../base/own-headers.js';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
@@ -329,9 +330,9 @@ class PooledClient {
 function headersOf(post: HttpPost, localAddress: string): Record<string, string> {
   return {
     host: post.host,
-    'x-envoy-internal': 'true',
+    [ownHeader('internal')]: 'true',
     'x-forwarded-for': localAddress,
-    ...(post.timeoutMs > 0 && { 'x-envoy-expected-rq-timeout-ms': String(post.timeoutMs) }),
+    ...(post.timeoutMs > 0 && { [ownHeader('expected-rq-timeout-ms')]: String(post.timeoutMs) }),
     ...Object.fromEntries(post.headers),
   };
 }

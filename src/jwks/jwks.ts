@@ -1,4 +1,5 @@
 // Keys of issuers, fetched when workers ask for them or ahead of that, and given to all workers.
+import { ownHeader } from '../base/own-headers.js';
 import { guarded, unawaited } from '../base/bugs.js';
 import { startImmediate, startTimeout } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
@@ -73,10 +74,10 @@ export class JwksFetches {
     const { native, stats, log } = this.#host;
     const headers = {
       'user-agent': 'Go-browser',
-      'x-envoy-internal': 'true',
+      [ownHeader('internal')]: 'true',
       'x-forwarded-for': source.localAddress,
       ...(source.timeoutMs > 0 && {
-        'x-envoy-expected-rq-timeout-ms': String(source.timeoutMs),
+        [ownHeader('expected-rq-timeout-ms')]: String(source.timeoutMs),
       }),
     };
     const answer = await fetchOf(source, { method: 'GET', headers }, native, stats);

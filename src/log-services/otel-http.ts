@@ -1,5 +1,6 @@
 // OTLP over HTTP/1.1 to the hosts of a cluster: by undici, over sockets that are dialled as those of
 // gRPC services.
+import { ownHeader } from '../base/own-headers.js';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
@@ -37,9 +38,9 @@ export async function postLogs(
         ...['content-type', 'application/x-protobuf'],
         ...['user-agent', `OTel-OTLP-Exporter-Envoy/${versionText(build)}`],
         ...headers.flat(),
-        ...['x-envoy-internal', 'true'],
+        ...[ownHeader('internal'), 'true'],
         ...['x-forwarded-for', localAddress],
-        ...(timeoutMs > 0 ? ['x-envoy-expected-rq-timeout-ms', String(timeoutMs)] : []),
+        ...(timeoutMs > 0 ? [ownHeader('expected-rq-timeout-ms'), String(timeoutMs)] : []),
       ],
       body,
       ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timerMs(timeoutMs)) }),

@@ -16,13 +16,13 @@ import { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
-import { addressText } from './address/address.js';
 import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
 import { HiddenClusters } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { compileListener } from './listener/listener.js';
+import { addressesOf, addressesText, fixedAddresses } from './listener/listen-sockets.js';
 import { ClusterSources } from './cluster-sources.js';
 import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
@@ -33,6 +33,7 @@ import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
 import { compileRtds, type RtdsPlan } from './rtds.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
+import { compileDefaultResolver, compileProcessSettings } from './bootstrap/process-settings.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { compileWatchdogs } from './bootstrap/watchdogs.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
@@ -57,39 +58,47 @@ import type { TlsSocketPlan } from './tls-socket.js';
 export type { AdminPlan } from './bootstrap/admin.js';
 
 // The server itself reads some of these: node, statistics, runtime, watchdogs.
-const BOOTSTRAP = supportedFields<Bootstrap>(
-  'envoy.config.bootstrap.v3.Bootstrap',
-  [
-    'node',
-    'node_context_params',
-    'static_resources',
-    'dynamic_resources',
-    'cluster_manager',
-    'hds_config',
-    'layered_runtime',
-    'admin',
-    'bootstrap_extensions',
-    'default_regex_engine',
-    // src/server/settings.ts uses, refuses or warns of each of these.
-    'flags_path',
-    'stats_flush_interval',
-    'stats_flush_on_admin',
-    'stats_config',
-    'stats_sinks',
-    'stats_server_version_override',
-    'enable_dispatcher_stats',
-    'watchdog',
-    'watchdogs',
-    'application_log_config',
-    'overload_manager',
-    'deferred_stat_options',
-    'tracing',
-  ],
-  {
-    // The one that there is.
-    default_socket_interface: 'envoy.extensions.network.socket_interface.default_socket_interface',
-  },
-);
+const BOOTSTRAP = supportedFields<Bootstrap>('envoy.config.bootstrap.v3.Bootstrap', [
+  'node',
+  'node_context_params',
+  'static_resources',
+  'dynamic_resources',
+  'cluster_manager',
+  'hds_config',
+  'layered_runtime',
+  'admin',
+  'bootstrap_extensions',
+  'default_regex_engine',
+  // src/server/settings.ts uses, refuses or warns of each of these.
+  'flags_path',
+  'stats_flush_interval',
+  'stats_flush_on_admin',
+  'stats_config',
+  'stats_sinks',
+  'stats_server_version_override',
+  'enable_dispatcher_stats',
+  'watchdog',
+  'watchdogs',
+  'application_log_config',
+  'overload_manager',
+  'deferred_stat_options',
+  'tracing',
+  'header_prefix',
+  'use_tcp_for_dns_lookups',
+  'dns_resolution_config',
+  'typed_dns_resolver_config',
+  'default_socket_interface',
+  'inline_headers',
+  'fatal_actions',
+  'memory_allocator_manager',
+  'stats_eviction_interval',
+  'enable_worker_cpu_affinity',
+  'perf_tracing_file_path',
+  // Clients of gRPC services are kept as long as anybody uses them.
+  'grpc_async_client_manager_config',
+  // As in the real server, which looks at one once something names it.
+  'certificate_provider_instances',
+]);
 const STATIC = supportedFields<StaticResources>(
   'envoy.config.bootstrap.v3.Bootstrap.StaticResources',
   ['listeners', 'clusters', 'secrets'],
@@ -141,6 +150,8 @@ export type LaterContext = CompileContext & {
 };
 
 export interface CompiledBootstrap {
+  /** Memory that nobody uses goes back to the system so often; 0: never. */
+  readonly memoryReleaseMs: number;
   /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
@@ -211,6 +222,8 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     resources.secrets ?? [],
     place.field('static_resources').field('secrets'),
   );
+  const settings = compileProcessSettings(bootstrap, place, start);
+  const resolver = compileDefaultResolver(bootstrap, place);
   const taps: TapDeclaration[] = [];
   const discovered = new BootstrapPlaces();
   const logServices = new LogServices();
@@ -223,6 +236,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const context: LaterContext = {
     ...contextOf(bootstrap, options),
     start,
+    ...(resolver && { defaultResolver: resolver }),
     ...(internalListeners && { internalListeners }),
     ...(bootstrap.tracing?.http && {
       defaultTracer: {
@@ -276,7 +290,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const named = clusters.flatMap((plan) => plan.names ?? []);
   const hidden = context.hiddenClusters.plans;
   return {
+    memoryReleaseMs: settings.memoryReleaseMs,
     update: {
+      ...settings.update,
       clusters: [...clusters, ...hidden].map((plan) => plan.cluster),
       assignments: assignmentsOf([...clusters, ...hidden], context),
       route_tables: context.routes.takeTables(),
@@ -529,18 +545,19 @@ function checkLocalCluster(
 
 /** Two listeners of one address would take each other's connections. */
 function refuseSharedAddress(
-  address: string,
-  name: string,
+  listener: Listener,
   index: number,
   owners: Map<string, number>,
   place: Place,
 ): void {
-  const owner = owners.get(address);
+  const { name = '' } = listener;
+  const texts = fixedAddresses(listener);
+  const owner = texts.map((text) => owners.get(text)).find((found) => found !== undefined);
   if (owner === undefined) {
-    owners.set(address, index);
+    for (const text of texts) owners.set(text, index);
     return;
   }
-  const what = `'${name}' has duplicate address '${address}' as existing listener`;
+  const what = `'${name}' has duplicate address '${addressesText(addressesOf(listener))}' as existing listener`;
   place
     .index(index)
     .field('address')
@@ -571,9 +588,7 @@ function compileListeners(
       return;
     }
     indexes.set(name, index);
-    const { address = {} } = listener;
-    // Of port 0 each gets another.
-    if (address.port !== 0) refuseSharedAddress(addressText(address), name, index, owners, place);
+    refuseSharedAddress(listener, index, owners, place);
     listeners.set(name, listener);
   });
   return [...listeners.values()];

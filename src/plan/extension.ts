@@ -17,6 +17,7 @@ import type {
   SinkPlan,
   UpstreamHttpOptions,
 } from './extension-plans.js';
+import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { ClusterSources } from './cluster-sources.js';
@@ -129,6 +130,8 @@ export interface CompileContext {
   readonly grpcClusters: Map<string, GrpcClusterPlan>;
   /** The cluster that this proxy is one of; absent: nobody says which it is. */
   readonly localCluster?: LocalCluster;
+  /** Who is asked for names, where a cluster does not say; absent: the system's servers. */
+  readonly defaultResolver?: ResolverPlan;
   /** How internal listeners are; absent: there may be none. */
   readonly internalListeners?: InternalListenersPlan;
   readonly runtime: RuntimeReads;

@@ -5,7 +5,7 @@ import type {
   envoy_config_core_v3_TlvEntry as TlvEntry,
 } from '../../build/messages.gen.js';
 import { compileFormat } from './format/format.js';
-import { readTextSource } from './message/data-source.js';
+import { compileReadFormat, readFormatString } from './format/format-string.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import { passedTlvs } from './passed-tlvs.js';
@@ -21,11 +21,6 @@ const TLV = supportedFields<TlvEntry>('envoy.config.core.v3.TlvEntry', [
   'value',
   'format_string',
 ]);
-const FORMAT = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
-  'text_format',
-  'text_format_source',
-  'omit_empty_values',
-]);
 
 export function compileProxyProtocol(
   config: ProxyProtocolConfig,
@@ -35,10 +30,12 @@ export function compileProxyProtocol(
   return {
     is_version_2: config.version === 'V2',
     ...passedTlvs(config.pass_through_tlvs),
-    added_tlvs: (config.added_tlvs ?? []).map((tlv, index) =>
-      compileTlv(tlv, place.field('added_tlvs').index(index)),
-    ),
+    added_tlvs: compileTlvs(config.added_tlvs, place.field('added_tlvs')),
   };
+}
+
+export function compileTlvs(tlvs: readonly TlvEntry[] | undefined, place: Place): AddedTlv[] {
+  return (tlvs ?? []).map((tlv, index) => compileTlv(tlv, place.index(index)));
 }
 
 function compileTlv(tlv: TlvEntry, place: Place): AddedTlv {
@@ -56,12 +53,10 @@ function compileTlv(tlv: TlvEntry, place: Place): AddedTlv {
 
 /** Undefined after an error. */
 function compileTlvFormat(message: FormatString, place: Place): Format | undefined {
-  refuseOtherFields(place, message, FORMAT);
-  const text = message.text_format_source
-    ? readTextSource(message.text_format_source, place.field('text_format_source'))
-    : (message.text_format ?? '');
-  if (text === undefined) return undefined;
-  const result = compileFormat(text, 'tcp_log');
+  const read = readFormatString(message, place);
+  if (!read) return undefined;
+  if (typeof read.format !== 'string') return compileReadFormat(read, 'tcp_log');
+  const result = compileFormat(read.format, 'tcp_log', read.own);
   if ('format' in result) return { ...result.format, omit_empty: message.omit_empty_values };
   place.error(`Failed to parse TLV format string: INVALID_ARGUMENT: ${result.error}`, {
     suggestion: result.suggestion,

@@ -1,6 +1,7 @@
 // TCP through a tunnel: what is said to the proxy that hosts of the cluster are.
 import type { envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_TunnelingConfig as TunnelingConfig } from '../../build/messages.gen.js';
 import { compileFormat } from './format/format.js';
+import { readFormatters } from './format/format-string.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { TunnelingConfig as TunnelingPlan } from './plan.gen.js';
@@ -18,6 +19,7 @@ const FIELDS = supportedFields<TunnelingConfig>(
     'request_id_extension',
     'request_id_header',
     'request_id_metadata_key',
+    'formatters',
   ],
 );
 
@@ -40,9 +42,14 @@ export function compileTunneling(
   if (config.post_path && !config.post_path.startsWith('/')) {
     place.field('post_path').error(`"${config.post_path}" is no path: it must begin with "/"`);
   }
+  const own = readFormatters(config.formatters, place.field('formatters'));
   return {
     hostname: hostname.format,
-    headers: compileHeaderMutations({ request_headers_to_add: config.headers_to_add ?? [] }, place),
+    headers: compileHeaderMutations(
+      { request_headers_to_add: config.headers_to_add ?? [] },
+      place,
+      own,
+    ),
     use_post: config.use_post,
     post_path: config.post_path || '/',
     propagate_response_headers: config.propagate_response_headers,

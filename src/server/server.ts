@@ -84,6 +84,8 @@ export class Server implements AdminHost, RestartHost {
   readonly #logServices: LogServices;
   #logClients: GrpcClients | undefined;
   #overload: OverloadManager | undefined;
+  /** Absent: the system gets memory back when it is due. */
+  #memoryTimer: NodeJS.Timeout | undefined;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
   #admin: AdminServer | undefined;
@@ -243,6 +245,7 @@ export class Server implements AdminHost, RestartHost {
     const errors = this.native.start();
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#overload?.start();
+    this.#releaseMemory();
     this.#state = 'LIVE';
     await this.#epoch?.live(this);
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
@@ -405,6 +408,15 @@ export class Server implements AdminHost, RestartHost {
     });
   }
 
+  /** As memory_allocator_manager wants it. */
+  #releaseMemory(): void {
+    const everyMs = this.#configuration.compiled.memoryReleaseMs;
+    if (everyMs === 0) return;
+    this.#memoryTimer = startInterval(() => {
+      this.native.apply(encodeUpdate({ shrink_heap: true }));
+    }, everyMs);
+  }
+
   #warnOfNoLimit(): void {
     const limit = this.#configuration.firstUpdate.connectionLimit;
     if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
@@ -484,6 +496,7 @@ export class Server implements AdminHost, RestartHost {
     this.drain.dispose();
     this.runtime.stop();
     this.#overload?.stop();
+    clearInterval(this.#memoryTimer);
     this.#discovery.stop();
     this.#logServices.close();
     this.#admin?.close();

@@ -1,8 +1,8 @@
 // What an update of listeners changes, gathered: the data plane takes it as one.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
 import type { ApplyError } from '../native.js';
-import { addressText } from '../plan/address/address.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
+import { fixedAddresses } from '../plan/listener/listen-sockets.js';
 import type { DynamicChain } from '../plan/listener/lds-plan.js';
 import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
 import type { DynamicListener } from './departures.js';
@@ -78,15 +78,17 @@ export class Round {
 
   add(change: Change): void {
     const { plan, before } = change;
-    const old = before && textOf(before.plan);
-    if (old !== undefined && old !== textOf(plan)) this.#left.add(old);
+    const kept = new Set(fixedAddresses(plan));
+    for (const old of before ? fixedAddresses(before.plan) : []) {
+      if (!kept.has(old)) this.#left.add(old);
+    }
     this.#plans.set(plan.name ?? '', plan);
     this.#changes.push(change);
   }
 
   /** Whether a change of this round leaves that one's address, unless it is refused. */
   isAddressLeft(plan: ListenerPlan): boolean {
-    return this.#left.has(textOf(plan));
+    return fixedAddresses(plan).some((text) => this.#left.has(text));
   }
 
   get update(): Update {
@@ -104,5 +106,3 @@ export class Round {
     };
   }
 }
-
-const textOf = ({ address }: ListenerPlan): string => addressText(address ?? {});

@@ -6,7 +6,6 @@ import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
 import type { ApplyError, NativeProxy } from '../native.js';
-import { addressText } from '../plan/address/address.js';
 import type { LaterContext } from '../plan/compile.js';
 import {
   compileDynamicListener,
@@ -16,6 +15,7 @@ import {
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
+import { addressesOf, addressesText, fixedAddresses } from '../plan/listener/listen-sockets.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
@@ -355,27 +355,28 @@ export class ListenerSubscription {
     place: Place,
     round: Round,
   ): void {
-    const { name = '', address = {} } = listener;
+    const { name = '' } = listener;
     if (before && before.reuse_port !== listener.reuse_port) {
       place
         .field('enable_reuse_port')
         .error(`Listener ${name}: reuse port cannot be changed during an update`);
     }
-    const isOther = (option: 'socket_options'): boolean =>
-      messageKey(before?.[option] ?? []) !== messageKey(listener[option] ?? []);
-    if (before && !listener.reuse_port && isOther('socket_options')) {
+    const optionsOf = (plan: ListenerPlan): unknown[] =>
+      addressesOf(plan).map(({ socket_options: options = [] }) => options);
+    const isOther = messageKey(optionsOf(before ?? {})) !== messageKey(optionsOf(listener));
+    if (before && !listener.reuse_port && isOther) {
       place
         .field('socket_options')
         .error(
           `Listener ${name}: doesn't support update any socket options when the reuse port isn't enabled`,
         );
     }
-    if (address.port === 0) return;
-    const text = addressText(address);
+    const wanted = new Set(fixedAddresses(listener));
     const owner = [...this.#plan.staticListeners, ...round.plans].find(
-      (other) => other.name !== name && addressText(other.address ?? {}) === text,
+      (other) => other.name !== name && fixedAddresses(other).some((text) => wanted.has(text)),
     );
     if (!owner) return;
+    const text = addressesText(addressesOf(listener));
     place
       .field('address')
       .error(

@@ -1,6 +1,8 @@
 // Filters before the router, as an operator uses them.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -222,4 +224,25 @@ test('fault: keys that name a downstream cluster are followed once they are set,
   assert.equal(await from('shop'), 200);
   const counted = 'http.web.fault.shop.aborts_injected: 1\n';
   assert.equal(await stat('shop.aborts_injected'), counted);
+});
+
+test('original_src: a host is connected to from the address of the client', async (t) => {
+  const origin = createServer((request, response) => response.end(request.socket.remoteAddress));
+  t.after(() => origin.close());
+  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+  const { port } = origin.address() as AddressInfo;
+  const filter = {
+    name: 'src',
+    typed_config: { '@type': `${TYPE}.original_src.v3.OriginalSrc` },
+  };
+  const bootstrap = webBootstrap([toCluster('/', 'origin')], { origin: port });
+  const proxy = await startProxy(t, withFilters(bootstrap, [filter]));
+  const url = await proxy.listenerUrl('web');
+  for (const client of ['127.0.0.7', '127.0.0.8', '127.0.0.7']) {
+    const answer = await fetch(url, { headers: { 'x-forwarded-for': client } });
+    const host = await answer.text();
+    if (answer.status === 200) assert.equal(host, client);
+    // Nobody but root may say so.
+    else assert.equal(answer.status, 503);
+  }
 });

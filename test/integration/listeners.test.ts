@@ -25,8 +25,8 @@ const page = async (adminUrl: string, path: string): Promise<string> =>
 
 const portOf = (url: string): number => Number(/\d+$/.exec(url)?.[0]);
 
-async function connectTo(t: TestContext, port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
+async function connectTo(t: TestContext, port: number, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect(port, host);
   t.after(() => socket.destroy());
   await new Promise<void>((resolve, reject) => socket.on('connect', resolve).on('error', reject));
   return socket;
@@ -130,4 +130,35 @@ test('a router without dynamic statistics counts no answers by status, and takes
   assert.match(stats, /^cluster\.origin\.upstream_rq_total: 1$/m);
   assert.doesNotMatch(stats, /upstream_rq_(200|2xx|completed|time)/);
   assert.match(await page(proxy.adminUrl, 'clusters'), /::rq_success::1\n/);
+});
+
+test('a listener takes clients at each of its addresses, and workers as many each', async (t) => {
+  const at = (host: string): object => ({
+    address: { socket_address: { address: host, port_value: 0 } },
+  });
+  const proxy = await startProxy(
+    t,
+    listening({
+      additional_addresses: [at('127.0.0.2'), at('127.0.0.3')],
+      connection_balance_config: { exact_balance: {} },
+    }),
+    '--concurrency',
+    '2',
+  );
+  const lines = (await page(proxy.adminUrl, 'listeners')).trimEnd().split('\n');
+  assert.equal(lines.length, 3);
+  const opened = [];
+  for (const line of lines) {
+    const [, host = '', port = ''] = /^web::([\d.]+):(\d+)$/.exec(line) ?? [];
+    for (const answer of await Promise.all([1, 2].map(() => fetch(`http://${host}:${port}/`)))) {
+      assert.match(await answer.text(), /^127\.0\.0\.\d:\d+$/);
+    }
+    opened.push(await connectTo(t, Number(port), host), await connectTo(t, Number(port), host));
+  }
+  const active = async (): Promise<string> =>
+    page(proxy.adminUrl, 'stats?filter=listener.*worker_.*downstream_cx_active');
+  assert.ok(opened.length === 6);
+  const counts = [...(await active()).matchAll(/_active: (\d+)/g)].map(([, n]) => Number(n));
+  assert.equal(counts.length, 2);
+  assert.ok(Math.abs((counts[0] ?? 0) - (counts[1] ?? 0)) <= 1, counts.join());
 });

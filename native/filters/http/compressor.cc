@@ -276,7 +276,8 @@ class Compressor final : public HttpFilter {
       const std::string_view length = textOf(headers, http::HeaderId::ContentLength);
       if (!length.empty()) text = arena.join(text, ";OriginalLength=", length);
     }
-    headers.add(http::HeaderId::Other, "x-envoy-compression-status", text);
+    static const std::string name = http::ownHeader("compression-status");
+    headers.add(http::HeaderId::Other, name, text);
   }
   // A strong one speaks of other bytes now.
   void changeEtag(http::HeaderMap& headers, Arena& arena) const {

@@ -257,7 +257,7 @@ BuiltFilter DecompressorConfig::build(const plan::Decompressor& plan, const Conf
       config->zstd_stats_ = scope.registry.create<stats::ZstdDecoder>(errors);
       break;
   }
-  config->trailer_prefix_ = "x-envoy-decompressor-" + plan.library;
+  config->trailer_prefix_ = http::ownHeader("decompressor-") + plan.library;
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 

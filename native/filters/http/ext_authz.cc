@@ -76,7 +76,8 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
 
   void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
     if (adds_failure_header_) {
-      head.headers.add(HeaderId::Other, "x-envoy-auth-failure-mode-allowed", "true");
+      static const std::string name = http::ownHeader("auth-failure-mode-allowed");
+      head.headers.add(HeaderId::Other, name, "true");
     }
     if (answer_.status != AuthzAnswer::Status::Ok) return;
     for (const AuthzAnswer::Edit& edit : answer_.edits) {

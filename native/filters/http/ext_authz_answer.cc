@@ -12,7 +12,10 @@ namespace {
 
 using Action = HeaderEdit::Action;
 
-constexpr std::string_view kHeadersToRemove = "x-envoy-auth-headers-to-remove";
+const std::string& headersToRemove() {
+  static const std::string name = http::ownHeader("auth-headers-to-remove");
+  return name;
+}
 
 std::string lower(std::string_view text) {
   std::string made(text);
@@ -210,7 +213,7 @@ AuthzAnswer AuthzAnswer::ofHttp(const calls::CallAnswer& answer, const AuthzServ
     if (entry.name_size == 0) continue;
     const std::string name(entry.name());
     const std::string value(entry.value());
-    if (name == kHeadersToRemove) {
+    if (name == headersToRemove()) {
       forEachToken(value, [&](std::string_view one) {
         if (!one.empty()) removed.push_back({Action::Remove, lower(one), {}});
         return true;

@@ -16,7 +16,10 @@ using net::TlsValue;
 namespace {
 
 constexpr std::string_view kMethod = "/envoy.service.auth.v3.Authorization/Check";
-constexpr std::string_view kPartialBody = "x-envoy-auth-partial-body";
+const std::string& partialBodyName() {
+  static const std::string name = http::ownHeader("auth-partial-body");
+  return name;
+}
 
 // Text of protobuf is UTF-8: what is none reads as '!', byte for byte.
 std::string asUtf8(std::string_view text) {
@@ -129,7 +132,7 @@ void ExtAuthzCheck::begin(const ExtAuthzSettings& settings, const AuthzService& 
 
 // HTTP services are told little unless they are to be told more.
 bool ExtAuthzCheck::isTold(std::string_view name) const {
-  if (name == kPartialBody || settings_->disallowed_headers.has(name)) return false;
+  if (name == partialBodyName() || settings_->disallowed_headers.has(name)) return false;
   // The filter's own service says how it is, whichever is asked.
   if (settings_->service->http) {
     return name == "authorization" || settings_->allowed_headers.has(name) ||
@@ -237,7 +240,7 @@ void ExtAuthzCheck::ask(calls::Call& call, calls::Calls& calls, const FilterPlac
   if (!service_->http) {
     if (has_body) {
       // The headers' last; of their own list if they are not in a map.
-      if (!settings_->plan.raw_headers) addEntry(3, kPartialBody, partial, &http_);
+      if (!settings_->plan.raw_headers) addEntry(3, partialBodyName(), partial, &http_);
       if (!body.empty()) {
         if (context.bytes_received > 0) http_.number(9, context.bytes_received);
         http_.bytes(as_bytes ? 12 : 11, as_bytes ? std::string(body) : asUtf8(body));
@@ -260,7 +263,7 @@ void ExtAuthzCheck::ask(calls::Call& call, calls::Calls& calls, const FilterPlac
   HeaderMap& headers = calls.headers();
   head_.restore(&headers);
   headers.set(HeaderId::ContentLength, arena.decimal(body.size()));
-  if (has_body) headers.add(HeaderId::Other, kPartialBody, partial);
+  if (has_body) headers.add(HeaderId::Other, partialBodyName(), partial);
   service_->service->metadata.apply(headers, context, arena);
   const plan::ExtAuthzHttp& http = *service_->http;
   const std::string_view path = http.path_override.empty()

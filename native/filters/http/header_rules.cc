@@ -114,7 +114,7 @@ bool HeaderRules::allows(std::string_view name) const {
   if (allow_ && allow_->fullMatch(name)) return true;
   if (plan_->disallow_all) return false;
   if (plan_->disallow_system && name.starts_with(':')) return false;
-  if (!plan_->allow_envoy && name.starts_with("x-envoy-")) return false;
+  if (!plan_->allow_envoy && name.starts_with(http::ownHeader({}))) return false;
   return plan_->allow_all_routing || !isRouting(name);
 }
 

@@ -91,6 +91,8 @@ struct FilterNotes {
   bool sees_response_body = false;
   // What changes the answer speaks of the request's head: it is kept.
   bool keeps_request_head = false;
+  // What its host is connected to from; null: this machine's own address.
+  net::SharedSource source = nullptr;
   // The first of the request's compressors, which know each other; null: there is none.
   Compressor* compressors = nullptr;
 };

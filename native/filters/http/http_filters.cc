@@ -37,6 +37,7 @@
 #include "filters/http/rate_limit_descriptors.h"
 #include "filters/http/ratelimit.h"
 #include "filters/http/rbac.h"
+#include "filters/http/original_src.h"
 #include "filters/http/set_filter_state.h"
 #include "filters/http/set_metadata.h"
 #include "filters/http/stateful_session.h"
@@ -120,6 +121,10 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
         std::make_shared<IpTaggingConfig>(*plan.ip_tagging, scope));
   }
   if (plan.json_to_metadata) return JsonToMetadataConfig::build(*plan.json_to_metadata, scope);
+  if (plan.original_src) {
+    return std::shared_ptr<const HttpFilterConfig>(
+        std::make_shared<OriginalSrcFilterConfig>(*plan.original_src));
+  }
   if (plan.set_filter_state) {
     return std::shared_ptr<const HttpFilterConfig>(
         std::make_shared<SetFilterStateConfig>(*plan.set_filter_state));

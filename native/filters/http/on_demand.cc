@@ -67,7 +67,7 @@ class OnDemand final : public HttpFilter, private OnDemandWaiter, private net::T
   // 0 ms: for ever.
   FilterStatus wait(DemandKey key, uint64_t timeout_ms) {
     is_waiting_ = true;
-    config_.wait(scope_.worker, std::move(key), this);
+    config_.waiters().wait(scope_.worker, std::move(key), this);
     net::Loop& loop = place_.loop();
     if (timeout_ms > 0) loop.timers().arm(this, loop.now() + timeout_ms);
     return FilterStatus::Pause;
@@ -99,36 +99,11 @@ BuiltFilter OnDemandConfig::build(const plan::OnDemandFilter& plan, const Config
 }
 
 OnDemandConfig::OnDemandConfig(const plan::OnDemandFilter& plan, const ConfigScope& scope)
-    : plan_(plan), waiters_(std::make_shared<Waiters>(scope.workers)), demands_(scope.demands) {
-  scope.demands.add(waiters_);
-}
+    : plan_(plan), waiters_(scope.workers, scope.demands) {}
 
 HttpFilter* OnDemandConfig::make(FilterMemory& memory, const FilterScope& scope,
                                  FilterPlace& place) const {
   return memory.make<OnDemand>(*this, scope, place);
-}
-
-// What others wait for already is asked for once more, as it may have been refused to them.
-void OnDemandConfig::wait(unsigned worker, DemandKey key, OnDemandWaiter* waiter) const {
-  if (waiters_->add(worker, key, waiter)) demands_.put(std::move(key));
-}
-
-bool OnDemandConfig::Waiters::add(unsigned worker, const DemandKey& key, OnDemandWaiter* waiter) {
-  List<OnDemandWaiter>& waiters = by_worker_[worker][key];
-  const bool is_first = waiters.empty();
-  waiters.pushBack(waiter);
-  return is_first;
-}
-
-// One that goes on may end others, or wait again.
-void OnDemandConfig::Waiters::onMet(unsigned worker, const DemandKey& key) {
-  auto& waiting = by_worker_[worker];
-  const auto found = waiting.find(key);
-  if (found == waiting.end()) return;
-  List<OnDemandWaiter> met;
-  found->second.moveAllTo(met);
-  waiting.erase(found);
-  while (OnDemandWaiter* const waiter = met.popFront()) waiter->onMet();
 }
 
 }  // namespace fairlead::filters

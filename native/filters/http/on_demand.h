@@ -2,12 +2,9 @@
 // until the control plane has been asked for them.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <vector>
 
-#include "base/list.h"
-#include "filters/http/demands.h"
+#include "filters/http/demand_waiters.h"
 #include "filters/http/http_filter.h"
 #include "plan/plan.gen.h"
 
@@ -28,15 +25,6 @@ class OnDemandSettings final : public route::FilterConfig {
   static constexpr char kKind = 0;
 };
 
-// A request that waits.
-class OnDemandWaiter : public ListNode<OnDemandWaiter> {
- public:
-  virtual void onMet() = 0;
-
- protected:
-  ~OnDemandWaiter() = default;
-};
-
 class OnDemandConfig final : public HttpFilterConfig {
  public:
   static BuiltFilter build(const plan::OnDemandFilter& plan, const ConfigScope& scope);
@@ -47,25 +35,11 @@ class OnDemandConfig final : public HttpFilterConfig {
                    FilterPlace& place) const override;
 
   const plan::OnDemandFilter& plan() const { return plan_; }
-  // It hears onMet() once, unless it leaves before. That worker's thread.
-  void wait(unsigned worker, DemandKey key, OnDemandWaiter* waiter) const;
+  const DemandWaiters& waiters() const { return waiters_; }
 
  private:
-  // Requests of each worker, which alone looks at its own, by what they wait for.
-  class Waiters final : public Demands::Waiting {
-   public:
-    explicit Waiters(unsigned workers) : by_worker_(workers) {}
-    void onMet(unsigned worker, const DemandKey& key) override;
-    // Whether it is the first that waits for it.
-    bool add(unsigned worker, const DemandKey& key, OnDemandWaiter* waiter);
-
-   private:
-    std::vector<std::map<DemandKey, List<OnDemandWaiter>>> by_worker_;
-  };
-
   const plan::OnDemandFilter plan_;
-  const std::shared_ptr<Waiters> waiters_;
-  Demands& demands_;
+  const DemandWaiters waiters_;
 };
 
 }  // namespace fairlead::filters

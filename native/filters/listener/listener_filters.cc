@@ -2,8 +2,10 @@
 
 #include "filters/listener/http_inspector.h"
 #include "filters/listener/original_dst.h"
+#include "filters/listener/original_src.h"
 #include "filters/listener/proxy_protocol.h"
 #include "filters/listener/tls_inspector.h"
+#include "filters/network/connection_state.h"
 
 namespace fairlead::filters {
 
@@ -23,6 +25,8 @@ Config buildConfig(const plan::ListenerFilter& plan, const ListenerFilterParts& 
   if (plan.tls_inspector)
     return std::make_shared<TlsInspectorConfig>(*plan.tls_inspector, registry);
   if (plan.original_dst) return std::make_shared<OriginalDstConfig>();
+  if (plan.set_filter_state) return std::make_shared<AcceptStateConfig>(*plan.set_filter_state);
+  if (plan.original_src) return std::make_shared<OriginalSrcConfig>(*plan.original_src);
   if (!plan.discovered) return nullptr;
   auto first = buildDiscovered(*plan.discovered, parts);
   if (!first) return nullptr;

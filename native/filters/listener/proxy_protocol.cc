@@ -134,6 +134,7 @@ class ProxyProtocol final : public net::ListenerFilter {
   void pretend(net::EarlySocket& socket) {
     if (!header_.has_addresses) return;
     net::AcceptedSocket& accepted = socket.socket();
+    accepted.findings->was_proxied = true;
     accepted.remote = header_.source;
     if (accepted.local == header_.destination) return;
     accepted.local = header_.destination;

@@ -22,7 +22,8 @@ class EchoConnection final : public net::DownstreamConnection,
     setTls(connection_.tls());
   }
 
-  bool start() {
+  bool start(net::Millis slow_timeout_ms) {
+    connection_.limitSlowness(slow_timeout_ms);
     if (connection_.start()) return true;
     finish();
     return false;
@@ -86,7 +87,7 @@ net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
                                         net::ConnectionAccounts& accounts) {
   auto* connection = new EchoConnection(loop_, batch_, buffer_limit_bytes_, transport_, worker_,
                                         std::move(socket), accounts);
-  return connection->start() ? connection : nullptr;
+  return connection->start(slow_timeout_ms_) ? connection : nullptr;
 }
 
 }  // namespace fairlead::filters

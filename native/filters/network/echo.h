@@ -9,12 +9,14 @@ namespace fairlead::filters {
 class Echo final : public net::ConnectionFactory {
  public:
   Echo(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
-       net::SharedTransport transport = nullptr, unsigned worker = 0)
+       net::SharedTransport transport = nullptr, unsigned worker = 0,
+       net::Millis slow_timeout_ms = 0)
       : loop_(loop),
         batch_(batch),
         buffer_limit_bytes_(buffer_limit_bytes),
         transport_(std::move(transport)),
-        worker_(worker) {}
+        worker_(worker),
+        slow_timeout_ms_(slow_timeout_ms) {}
 
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
@@ -25,6 +27,7 @@ class Echo final : public net::ConnectionFactory {
   const uint32_t buffer_limit_bytes_;
   const net::SharedTransport transport_;
   const unsigned worker_;
+  const net::Millis slow_timeout_ms_;
 };
 
 }  // namespace fairlead::filters

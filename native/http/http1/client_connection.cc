@@ -51,7 +51,8 @@ void ClientConnection::onReady(int error) {
 
 void ClientConnection::beginSession() {
   if (settings_.max_duration_ms > 0) {
-    duration_end_ = connection_.loop().now() + settings_.max_duration_ms;
+    duration_end_ =
+        connection_.loop().now() + settings_.someDuration(net::Loop::readClockMicros());
   }
   becomeIdle();
 }
@@ -161,7 +162,8 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
             : head.upgrades            ? AnsweredMethod::Upgrade
                                        : AnsweredMethod::Other;
   batch_.claim(connection_);
-  const WrittenHead written = writeRequestHead(batch_, head, end);
+  const WrittenHead written = writeRequestHead(
+      batch_, head, end, settings_.sends_whole_url && method_ != AnsweredMethod::Connect);
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
   meter_->header_sent += written.header_bytes;

@@ -122,7 +122,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     meter_->plain_received += head.header_bytes;
   }
   if (names_) finishNames(head);
-  const FramingResult framing = responseFraming(head, method_, {});
+  const FramingResult framing = responseFraming(head, method_, {settings_.allow_chunked_length});
   if (!framing.ok) {
     protocolError();
     return size;

@@ -89,15 +89,17 @@ class HeadReader {
     while (end_ - next_ >= 2 && next_[0] == '\r' && next_[1] == '\n') next_ += 2;
   }
 
-  ScanResult readRequestLine(http::RequestHead* out) {
+  ScanResult readRequestLine(bool takes_any_method, http::RequestHead* out) {
     if (atStartOfLineEnd()) return incomplete();
     const char* const method = next_;
     while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) ++next_;
     if (next_ == end_) {
-      return next_ - method > kMaxMethodBytes ? refused(kCodecError) : incomplete();
+      const bool is_none = !takes_any_method && next_ - method > kMaxMethodBytes;
+      return is_none ? refused(kCodecError) : incomplete();
     }
     out->method = between(method, next_);
-    if (!isBlank(*next_) || !isKnownMethod(out->method)) return refused(kCodecError);
+    const bool is_taken = takes_any_method ? !out->method.empty() : isKnownMethod(out->method);
+    if (!isBlank(*next_) || !is_taken) return refused(kCodecError);
     skipBlanks();
     const char* const target = next_;
     next_ = Bytes::skipTarget(next_, end_);
@@ -310,13 +312,13 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
   HeadReader<Bytes, Lines::Strict> reader(data, size);
   out->headers.clear();
   reader.skipEmptyLines();
-  ScanResult result = reader.readRequestLine(out);
+  ScanResult result = reader.readRequestLine(limits.takes_any_method, out);
   if (result.state == Scan::Complete) {
     result = reader.readHeaders(maxHeaders(limits), &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
   out->header_bytes = reader.headerBytes();
-  if (result.state == Scan::Complete && reader.repeats()) {
+  if (result.state == Scan::Complete && (reader.repeats() || http::joins_unknown)) {
     out->joined.reset();
     http::joinRequestLines(out->headers, out->joined);
   }
@@ -334,7 +336,7 @@ ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
   out->header_bytes = reader.headerBytes();
-  if (result.state == Scan::Complete && reader.repeats()) {
+  if (result.state == Scan::Complete && (reader.repeats() || http::joins_unknown)) {
     out->joined.reset();
     http::joinResponseLines(out->headers, out->joined);
   }

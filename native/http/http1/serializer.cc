@@ -135,11 +135,14 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
-WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end) {
-  const size_t first_line = head.method.size() + head.path.size() + head.authority.size() + 32;
+WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end,
+                             bool has_whole_url) {
+  const size_t first_line =
+      head.method.size() + head.scheme.size() + head.path.size() + 2 * head.authority.size() + 32;
   char* const begin = batch.reserve(headBytes(*head.headers, first_line));
   char* to = put(begin, head.method);
   *to++ = ' ';
+  if (has_whole_url) to = put(put(put(to, head.scheme), "://"), head.authority);
   to = put(to, head.path);
   to = put(to, " HTTP/1.1\r\n");
   char* const names = to;

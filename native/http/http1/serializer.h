@@ -36,7 +36,9 @@ struct ResponseForm {
 
 WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head,
                               const ResponseForm& form, bool end);
-WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end);
+// `has_whole_url`: it asks for the whole URL, not for its path.
+WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end,
+                             bool has_whole_url = false);
 
 // These return how many bytes they wrote.
 size_t writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers);

@@ -73,6 +73,7 @@ class ServerConnection final : public http::ServerCodec,
   void onBelowLowWatermark() override;
   void onDrained() override;
   void onWriteFailed() override { onPeerEnd(); }
+  void onTooSlow() override { abort(); }
   void onWritable() override;
   void onResetWhilePaused() override { onPeerEnd(); }
   // net::Timer
@@ -111,6 +112,7 @@ class ServerConnection final : public http::ServerCodec,
   net::Millis endsAt() const { return rare_ ? rare_->end : net::kNever; }
   void beginRequest(http::RequestHead& head, const BodyFraming& framing);
   void noteConnectionHeaders(http::RequestHead& head);
+  bool isUpgradeIgnored(std::string_view protocol) const;
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);

@@ -214,7 +214,8 @@ void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
   if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id == HeaderId::Upgrade) {
-      head.upgrades = http::findUpgrade(head.headers) && !http::isHttp2Upgrade(entry);
+      head.upgrades = http::findUpgrade(head.headers) && !http::isHttp2Upgrade(entry) &&
+                      !isUpgradeIgnored(entry.value());
     }
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
     if (containsToken(entry.value(), "close")) {
@@ -224,6 +225,13 @@ void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
       close_requested_ = false;
     }
   }
+}
+
+bool ServerConnection::isUpgradeIgnored(std::string_view protocol) const {
+  const auto* const ignored = settings_.ignored_upgrades;
+  return ignored && std::any_of(ignored->begin(), ignored->end(), [protocol](const auto& one) {
+           return one.matches(protocol);
+         });
 }
 
 // Before its first request, unless something else was agreed on with TLS.

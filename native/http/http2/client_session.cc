@@ -60,7 +60,9 @@ void ClientSession::beginSession() {
   connect_deadline_ = net::kNever;
   is_connected_ = true;
   is_full_ = false;
-  if (settings_.max_duration_ms > 0) duration_end_ = loop().now() + settings_.max_duration_ms;
+  if (settings_.max_duration_ms > 0) {
+    duration_end_ = loop().now() + settings_.someDuration(net::Loop::readClockMicros());
+  }
   begin();
   noteIdle();
 }

@@ -257,8 +257,9 @@ ReadHead BlockReader::finish() {
     if (!is_status) broken(kBrokenRule);
   }
   if (cookies_ > 1 && message_ == Message::Request) joinCookies();
-  if (repeats_ && message_ == Message::Request) http::joinRequestLines(headers_, arena_);
-  if (repeats_ && message_ == Message::Response) http::joinResponseLines(headers_, arena_);
+  const bool joins = repeats_ || http::joins_unknown;
+  if (joins && message_ == Message::Request) http::joinRequestLines(headers_, arena_);
+  if (joins && message_ == Message::Response) http::joinResponseLines(headers_, arena_);
   return read_;
 }
 

@@ -19,6 +19,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   void endAfter(net::Millis ms) override;
   void finish() override { Session::finish(0, settings_.delayed_close_ms); }
   void abort() override;
+  void onTooSlow() override { abort(); }
   int fd() const override { return Session::connection().fd(); }
   bool isIdleFor(net::Millis ms) const override;
 

@@ -1,5 +1,5 @@
 // GET /listeners
-import type { ListenerStatus } from '../../base/listener-status.js';
+import type { BoundAddress, ListenerStatus } from '../../base/listener-status.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { addressText, jsonReply } from '../http/http.js';
@@ -14,15 +14,17 @@ export function listenerEndpoints({ native }: AdminHost): Endpoint[] {
       handle: ({ parameters }) => {
         const listeners = native.listeners();
         if (parameters.get('format') === 'json') return jsonReply(listenersJson(listeners));
-        return { body: listeners.map(textLine).join('') };
+        return { body: listeners.map(textLines).join('') };
       },
     },
   ];
 }
 
-function textLine(listener: ListenerStatus): string {
-  const { name, address, port } = listener;
-  return `${name}::${isPipe(listener) ? address : addressText(address, port)}\n`;
+function textLines(listener: ListenerStatus): string {
+  const { name, moreAddresses = [] } = listener;
+  return [listener, ...moreAddresses]
+    .map((one) => `${name}::${isPipe(one) ? one.address : addressText(one.address, one.port)}\n`)
+    .join('');
 }
 
 function listenersJson(listeners: readonly ListenerStatus[]): object {
@@ -31,19 +33,25 @@ function listenersJson(listeners: readonly ListenerStatus[]): object {
     listener_statuses: listeners.map((listener) => ({
       name: listener.name,
       local_address: addressJson(listener),
+      ...(listener.moreAddresses && {
+        additional_local_addresses: listener.moreAddresses.map((one) => addressJson(one)),
+      }),
     })),
   };
 }
 
-function addressJson(listener: ListenerStatus): object {
-  const { address, port, internalListener: internal } = listener;
+function addressJson(bound: BoundAddress & Pick<ListenerStatus, 'internalListener'>): object {
+  const { address, port, internalListener: internal } = bound;
   if (internal !== undefined) return { envoy_internal_address: { server_listener_name: internal } };
-  return isPipe(listener)
+  return isPipe(bound)
     ? { pipe: { path: address } }
     : { socket_address: { address, port_value: port } };
 }
 
 /** Or what else has no port. */
-function isPipe({ address, internalListener }: ListenerStatus): boolean {
+function isPipe({
+  address,
+  internalListener,
+}: BoundAddress & Pick<ListenerStatus, 'internalListener'>): boolean {
   return internalListener !== undefined || address.startsWith('/') || address.startsWith('@');
 }

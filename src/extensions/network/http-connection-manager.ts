@@ -30,6 +30,7 @@ import { compileConfigSource } from '../../plan/config-source.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileHeaderCase } from '../../plan/header-case.js';
 import { compileLocalReplies } from '../../plan/local-replies.js';
+import { compileStringMatcher } from '../../plan/match/matchers.js';
 import { compileHttp2Options } from '../../plan/http2-options.js';
 import { ownType } from '../http/matched.js';
 import { compileCertDetails, compileRequestParts } from './http-request-parts.js';
@@ -101,10 +102,14 @@ const FIELDS = supportedFields<HcmConfig>(
     'forward_client_cert_matcher',
     'forward_proto_config',
     'drain_timeout_jitter',
+    'stream_error_on_invalid_http_message',
+    'represent_ipv4_remote_address_as_ipv4_mapped_ipv6',
+    'path_normalization_options',
+    'typed_header_validation_config',
+    'record_route_resolution_stats',
   ],
   {
     http3_protocol_options: {},
-    path_normalization_options: {},
   },
 );
 const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProtocolOptions', [
@@ -115,19 +120,23 @@ const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProt
   'headers_with_underscores_action',
   'max_requests_per_connection',
   'max_connection_duration_jitter',
+  // Of clusters alone.
+  'max_response_headers_kb',
 ]);
-const HTTP1 = supportedFields<Http1Options>(
-  'envoy.config.core.v3.Http1ProtocolOptions',
-  [
-    'allow_absolute_url',
-    'accept_http_10',
-    'default_host_for_http_10',
-    'header_key_format',
-    'enable_trailers',
-    'allow_chunked_length',
-  ],
-  { use_balsa_parser: true },
-);
+// Which parser the real server uses, and whether hosts are sent whole URLs, is no matter of clients.
+const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
+  'allow_absolute_url',
+  'accept_http_10',
+  'default_host_for_http_10',
+  'header_key_format',
+  'enable_trailers',
+  'allow_chunked_length',
+  'override_stream_error_on_invalid_http_message',
+  'send_fully_qualified_url',
+  'use_balsa_parser',
+  'allow_custom_methods',
+  'ignore_http_11_upgrade',
+]);
 const SCHEME = supportedFields<SchemeTransformation>(
   'envoy.config.core.v3.SchemeHeaderTransformation',
   ['scheme_to_overwrite', 'match_upstream'],
@@ -202,6 +211,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
     }
     const tracing =
       config.tracing && compileTracing(config.tracing, place.field('tracing'), context);
+    refuseValidators(config, place);
     const ids = compileRequestIds(config, place);
     const chain = compileHttpFilters(http_filters, place.field('http_filters'), context);
     return {
@@ -239,13 +249,41 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
         premature_reset_s: context.runtime.liveNumber(PREMATURE_RESET_S, DEFAULT_PREMATURE_RESET_S),
         http2: compileHttp2Options(
-          config.http2_protocol_options ?? {},
+          // What it says itself goes before what the connection manager says.
+          {
+            ...(config.stream_error_on_invalid_http_message !== undefined && {
+              override_stream_error_on_invalid_http_message:
+                config.stream_error_on_invalid_http_message,
+            }),
+            ...config.http2_protocol_options,
+          },
           place.field('http2_protocol_options'),
         ),
+        maps_ipv4: config.represent_ipv4_remote_address_as_ipv4_mapped_ipv6,
+        records_route_resolution: config.record_route_resolution_stats,
       },
     };
   },
 });
+
+/** As in the real server, which is built without validators. */
+function refuseValidators(config: HcmConfig, place: Place): void {
+  const validators = config.typed_header_validation_config;
+  if (validators) {
+    place
+      .field('typed_header_validation_config')
+      .error(
+        `This Envoy binary does not support header validator extensions.: '${validators.name ?? ''}'`,
+      );
+  }
+  const { forwarding_transformation: forwarding, http_filter_transformation: filters } =
+    config.path_normalization_options ?? {};
+  if (forwarding ?? filters) {
+    place.field('path_normalization_options').warn('has no effect, as in the real server', {
+      expected: 'normalize_path, merge_slashes and path_with_escaped_slashes_action',
+    });
+  }
+}
 
 /** Where the routes are, or will be: '' after an error. */
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
@@ -398,6 +436,14 @@ function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionMa
     default_host_for_http_10: http1.default_host_for_http_10,
     enable_trailers: http1.enable_trailers,
     allow_chunked_length: http1.allow_chunked_length,
+    keeps_after_invalid:
+      http1.override_stream_error_on_invalid_http_message ??
+      config.stream_error_on_invalid_http_message,
+    allows_custom_methods: http1.allow_custom_methods,
+    ignored_upgrades: (http1.ignore_http_11_upgrade ?? []).flatMap(
+      (matcher, index) =>
+        compileStringMatcher(matcher, place.field('ignore_http_11_upgrade').index(index)) ?? [],
+    ),
     ...compileHeaderCase(http1.header_key_format, place.field('header_key_format')),
   };
 }

@@ -17,6 +17,7 @@ import type { Place } from '../../plan/message/place.js';
 import { errorStatus } from '../../plan/message/error-status.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import {
+  ClientCertDetails_Form,
   HttpConnectionManager_ForwardClientCert as ForwardClientCert,
   type ClientCertAction,
   type ClientCertDetails,
@@ -32,9 +33,9 @@ const EARLY = 'envoy.extensions.http.early_header_mutation.header_mutation.v3.He
 const DETECTION = 'envoy.extensions.http.original_ip_detection';
 const CERT_DETAILS = supportedFields<CertDetails>(
   `${HCM}.HttpConnectionManager.SetCurrentClientCertDetails`,
-  ['subject', 'cert', 'chain', 'dns', 'uri'],
-  { format: 'TEXT' },
+  ['subject', 'cert', 'chain', 'dns', 'uri', 'issuer', 'format'],
 );
+const FORMS = { TEXT: ClientCertDetails_Form.TEXT, JSON: ClientCertDetails_Form.RFC_9440 } as const;
 const CERT_ACTION = supportedFields<CertAction>(
   `${HCM}.HttpConnectionManager.ForwardClientCertConfig`,
   ['forward_client_cert_details', 'set_current_client_cert_details'],
@@ -147,8 +148,8 @@ export function compileCertDetails(
 ): ClientCertDetails | undefined {
   if (!message) return undefined;
   refuseOtherFields(place, message, CERT_DETAILS);
-  const { subject, cert, chain, dns, uri } = message;
-  return { subject, cert, chain, dns, uri };
+  const { subject, cert, chain, dns, uri, issuer } = message;
+  return { subject, cert, chain, dns, uri, issuer, form: FORMS[message.format ?? 'TEXT'] };
 }
 
 function compileCertTree(

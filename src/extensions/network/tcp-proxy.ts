@@ -1,6 +1,8 @@
 // envoy.filters.network.tcp_proxy
 import type {
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy as TcpProxyConfig,
+  envoy_config_core_v3_BackoffStrategy as BackoffStrategy,
+  envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_OnDemand as OnDemand,
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster as WeightedCluster,
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster_ClusterWeight as ClusterWeight,
   envoy_type_v3_HashPolicy as HashPolicy,
@@ -11,8 +13,15 @@ import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
+import { compileConfigSource } from '../../plan/config-source.js';
+import { compileTlvs } from '../../plan/proxy-protocol.js';
 import { compileMetadataMatch } from '../../plan/route/metadata-match.js';
-import type { TcpProxy, WeightedTarget } from '../../plan/plan.gen.js';
+import {
+  TcpProxy_ConnectMode,
+  TcpProxy_TlvMerge,
+  type TcpProxy,
+  type WeightedTarget,
+} from '../../plan/plan.gen.js';
 import { compileTunneling } from '../../plan/tunneling.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
@@ -31,7 +40,22 @@ const FIELDS = supportedFields<TcpProxyConfig>(TYPE, [
   'access_log_flush_interval',
   'flush_access_log_on_connected',
   'access_log_options',
+  'downstream_idle_timeout',
+  'upstream_idle_timeout',
+  'backoff_options',
+  'upstream_connect_mode',
+  'max_early_data_bytes',
+  'check_drain_close',
+  'proxy_protocol_tlvs',
+  'proxy_protocol_tlv_merge_policy',
+  'max_downstream_connection_duration_jitter_percentage',
+  'on_demand',
 ]);
+const BACKOFF = supportedFields<BackoffStrategy>('envoy.config.core.v3.BackoffStrategy', [
+  'base_interval',
+  'max_interval',
+]);
+const ON_DEMAND = supportedFields<OnDemand>(`${TYPE}.OnDemand`, ['odcds_config', 'timeout']);
 const LOG_OPTIONS = supportedFields<NonNullable<TcpProxyConfig['access_log_options']>>(
   `${TYPE}.TcpAccessLogOptions`,
   ['access_log_flush_interval', 'flush_access_log_on_connected', 'flush_access_log_on_start'],
@@ -45,6 +69,17 @@ const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWe
 const HASH = supportedFields<HashPolicy>('envoy.type.v3.HashPolicy', ['source_ip', 'filter_state']);
 
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
+const DEFAULT_DEMAND_TIMEOUT_MS = 60_000;
+const CONNECT_MODES = {
+  IMMEDIATE: TcpProxy_ConnectMode.IMMEDIATE,
+  ON_DOWNSTREAM_DATA: TcpProxy_ConnectMode.ON_DATA,
+  ON_DOWNSTREAM_TLS_HANDSHAKE: TcpProxy_ConnectMode.ON_HANDSHAKE,
+} as const;
+const MERGES = {
+  ADD_IF_ABSENT: TcpProxy_TlvMerge.ADD_IF_ABSENT,
+  OVERWRITE_BY_TYPE_IF_EXISTS_OR_ADD: TcpProxy_TlvMerge.OVERWRITE,
+  APPEND_IF_EXISTS_OR_ADD: TcpProxy_TlvMerge.APPEND,
+} as const;
 
 export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.tcp_proxy',
@@ -63,6 +98,14 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
           config.max_downstream_connection_duration,
           0,
         ),
+        max_downstream_connection_duration_jitter: Math.round(
+          (config.max_downstream_connection_duration_jitter_percentage?.value ?? 0) * 100,
+        ),
+        ...compileConnecting(config, place),
+        checks_drain: config.check_drain_close,
+        proxy_tlvs: compileTlvs(config.proxy_protocol_tlvs, place.field('proxy_protocol_tlvs')),
+        proxy_tlv_merge: MERGES[config.proxy_protocol_tlv_merge_policy ?? 'ADD_IF_ABSENT'],
+        ...compileOnDemand(config.on_demand, place.field('on_demand'), context),
         hashes_source_ip: hashesSourceIp(config, place.field('hash_policy')),
         tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
         ...compileLogOptions(config, place),
@@ -76,6 +119,60 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
     };
   },
 });
+
+/** When a host is connected to, and how often it is tried. */
+function compileConnecting(config: TcpProxyConfig, place: Place): Partial<TcpProxy> {
+  for (const name of ['downstream_idle_timeout', 'upstream_idle_timeout'] as const) {
+    if (config[name] !== undefined) {
+      place.field(name).warn('has no effect, as in the real server', { expected: 'idle_timeout' });
+    }
+  }
+  const { backoff_options: backoff, upstream_connect_mode: mode = 'IMMEDIATE' } = config;
+  if (mode !== 'IMMEDIATE' && config.max_early_data_bytes === undefined) {
+    place
+      .field('upstream_connect_mode')
+      .error('max_early_data_bytes must be set when upstream_connect_mode is not IMMEDIATE');
+  }
+  const connecting: Partial<TcpProxy> = {
+    connect_mode: CONNECT_MODES[mode],
+    max_early_data_bytes: config.max_early_data_bytes,
+  };
+  if (!backoff) return connecting;
+  const at = place.field('backoff_options');
+  refuseOtherFields(at, backoff, BACKOFF);
+  const baseMs = wholeMs(backoff.base_interval, 0);
+  const maxMs = wholeMs(backoff.max_interval, baseMs * 10);
+  if (maxMs < baseMs) {
+    at.field('max_interval').error(
+      'max_backoff_interval must be greater or equal to base_backoff_interval',
+    );
+  }
+  return { ...connecting, backoff_base_ms: baseMs, backoff_max_ms: maxMs };
+}
+
+/** Where a cluster that is not there is asked for. */
+function compileOnDemand(
+  config: OnDemand | undefined,
+  place: Place,
+  context: CompileContext,
+): Pick<TcpProxy, 'on_demand'> {
+  if (!config?.odcds_config) return {};
+  refuseOtherFields(place, config, ON_DEMAND);
+  const type = 'envoy.config.cluster.v3.Cluster';
+  const source = compileConfigSource(
+    config.odcds_config,
+    type,
+    place.field('odcds_config'),
+    context,
+  );
+  if (!source) return {};
+  return {
+    on_demand: {
+      source: context.clusterSources.add(source),
+      timeout_ms: wholeMs(config.timeout, DEFAULT_DEMAND_TIMEOUT_MS),
+    },
+  };
+}
 
 /** Older fields say the same, where the newer one does not. */
 function compileLogOptions(config: TcpProxyConfig, place: Place): Partial<TcpProxy> {

@@ -15,12 +15,27 @@ const ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', 
   'socket_address',
   'pipe',
 ]);
-// Only sockets that listen have a use for ipv4_compat.
+// Only sockets that listen have a use for ipv4_compat. Resolvers and ports by name are checked where
+// they would be asked.
+const SOCKET_FIELDS = [
+  'address',
+  'port_value',
+  'ipv4_compat',
+  'resolver_name',
+  'named_port',
+] as const;
 const SOCKET_ADDRESS = supportedFields<SocketAddress>(
   'envoy.config.core.v3.SocketAddress',
-  ['address', 'port_value', 'ipv4_compat'],
+  SOCKET_FIELDS,
   { protocol: 'TCP' },
 );
+const LISTEN_ADDRESS = supportedFields<SocketAddress>(
+  'envoy.config.core.v3.SocketAddress',
+  [...SOCKET_FIELDS, 'network_namespace_filepath'],
+  { protocol: 'TCP' },
+);
+/** The resolver of addresses that are written as numbers: the only one that there is. */
+const IP_RESOLVER = 'envoy.ip';
 const HOST_ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', [
   'socket_address',
   'pipe',
@@ -38,13 +53,21 @@ export interface HostName {
   readonly port: number;
 }
 
+/** As compileAddress(); in whatever network namespace. */
+export function compileListenAddress(message: AddressMessage, place: Place): Address | undefined {
+  return compileAddress(message, place, undefined, LISTEN_ADDRESS);
+}
+
 /** An IP address or a pipe. `nameHint` is what may be written for a name to be taken. */
 export function compileAddress(
   message: AddressMessage | undefined,
   place: Place,
   nameHint?: string,
+  fields = SOCKET_ADDRESS,
 ): Address | undefined {
-  const address = compileAddressOrName(message, place);
+  const socket = message?.socket_address;
+  if (socket) checkResolver(socket, place.field('socket_address'), nameHint);
+  const address = compileAddressOrName(message, place, fields);
   if (address === undefined || !('hostname' in address)) return address;
   refuseName(address.hostname, place.field('socket_address'), nameHint);
   return undefined;
@@ -57,13 +80,43 @@ export function compileHostAddress(
   nameHint?: string,
 ): Address | undefined {
   const internal = message?.envoy_internal_address;
-  if (!internal) return compileAddress(message, place, nameHint);
+  const namespace = message?.socket_address?.network_namespace_filepath;
+  if (namespace) {
+    place
+      .field('socket_address')
+      .field('network_namespace_filepath')
+      .error(
+        'Invalid host configuration: hosts cannot specify network namespaces with their address',
+      );
+  }
+  if (!internal) return compileAddress(message, place, nameHint, LISTEN_ADDRESS);
   refuseOtherFields(place, message, HOST_ADDRESS);
   refuseOtherFields(place.field('envoy_internal_address'), internal, INTERNAL);
   return {
     internal_listener: internal.server_listener_name,
     ...(internal.endpoint_id && { endpoint_id: internal.endpoint_id }),
   };
+}
+
+/** `place`: of the socket address. */
+function checkResolver(
+  { resolver_name: resolver, named_port: port }: SocketAddress,
+  place: Place,
+  nameHint: string | undefined,
+): void {
+  if (resolver && resolver !== IP_RESOLVER) {
+    place.field('resolver_name').error(`Unknown address resolver: ${resolver}`, {
+      expected: IP_RESOLVER,
+    });
+  } else if (port) {
+    const hint =
+      nameHint === undefined
+        ? ''
+        : ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
+    place
+      .field('named_port')
+      .error(`IP resolver can't handle port specifier type 4${hint}`, { expected: 'port_value' });
+  }
 }
 
 /** `place`: of the socket address. */
@@ -78,6 +131,7 @@ function refuseName(name: string, place: Place, nameHint?: string): void {
 export function compileAddressOrName(
   message: AddressMessage | undefined,
   place: Place,
+  fields = SOCKET_ADDRESS,
 ): Address | HostName | undefined {
   if (message === undefined) {
     place.error('address is necessary', { expected: 'socket_address or pipe' });
@@ -95,7 +149,7 @@ export function compileAddressOrName(
     return { pipe: path };
   }
   if (message.socket_address)
-    return compileSocketAddress(message.socket_address, place.field('socket_address'));
+    return compileSocketAddress(message.socket_address, place.field('socket_address'), fields);
   return undefined;
 }
 
@@ -114,14 +168,19 @@ function checkPipePath(path: string, place: Place): void {
 
 /** Where connections come from: an IP address, its port may be 0. */
 export function compileSourceAddress(message: SocketAddress, place: Place): Address | undefined {
-  const address = compileSocketAddress(message, place);
+  checkResolver(message, place, undefined);
+  const address = compileSocketAddress(message, place, SOCKET_ADDRESS);
   if (!('hostname' in address)) return address;
   refuseName(address.hostname, place);
   return undefined;
 }
 
-function compileSocketAddress(message: SocketAddress, place: Place): Address | HostName {
-  refuseOtherFields(place, message, SOCKET_ADDRESS);
+function compileSocketAddress(
+  message: SocketAddress,
+  place: Place,
+  fields: typeof SOCKET_ADDRESS,
+): Address | HostName {
+  refuseOtherFields(place, message, fields);
   const text = message.address ?? '';
   const port = message.port_value ?? 0;
   const ip = parseIp(text);

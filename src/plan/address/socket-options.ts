@@ -2,6 +2,7 @@
 import type {
   envoy_config_core_v3_Address as AddressMessage,
   envoy_config_core_v3_SocketOption as SocketOptionMessage,
+  envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
 import type { SocketOption } from '../../native.js';
 
@@ -25,6 +26,31 @@ export function ipv4Compatibility(
 ): readonly SocketOption[] {
   if (!address?.socket_address?.ipv4_compat || ip?.length !== 16) return [];
   return [{ level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: intBytes(0), state: 0 }];
+}
+
+const SOL_SOCKET = 1;
+const SO_KEEPALIVE = 9;
+const IPPROTO_TCP = 6;
+const TCP_KEEPIDLE = 4;
+const TCP_KEEPINTVL = 5;
+const TCP_KEEPCNT = 6;
+
+/** Any number that is 0 switches it off, as in the real server. */
+export function keepaliveOptions(keepalive: TcpKeepalive): readonly SocketOption[] {
+  const numbers = [
+    [TCP_KEEPCNT, keepalive.keepalive_probes],
+    [TCP_KEEPIDLE, keepalive.keepalive_time],
+    [TCP_KEEPINTVL, keepalive.keepalive_interval],
+  ] as const;
+  if (numbers.some(([, number]) => number === 0)) return [];
+  return [
+    { level: SOL_SOCKET, name: SO_KEEPALIVE, value: intBytes(1), state: 0 },
+    ...numbers.flatMap(([name, number]) =>
+      number === undefined
+        ? []
+        : { level: IPPROTO_TCP, name, value: intBytes(number), state: 0 as const },
+    ),
+  ];
 }
 
 function concerns(

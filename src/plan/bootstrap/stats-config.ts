@@ -2,23 +2,21 @@
 import type {
   envoy_config_metrics_v3_HistogramBucketSettings as HistogramBucketSettings,
   envoy_config_metrics_v3_StatsConfig as StatsConfig,
-  envoy_config_metrics_v3_StatsMatcher as StatsMatcher,
   envoy_config_metrics_v3_TagSpecifier as TagSpecifier,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import {
-  StatsSettings_Selection,
   TagRule_Kind,
   type BucketRule,
   type FixedTag,
   type StatsSettings,
-  type StringMatch,
   type TagRule,
 } from '../plan.gen.js';
 import { compileEcmaScript, compileRegex } from '../match/regex/regex.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileSelection } from '../stats-choice.js';
 import { DEFAULT_TAGS, type DefaultTag } from './default-tags.js';
 
 const STATS_CONFIG = supportedFields<StatsConfig>('envoy.config.metrics.v3.StatsConfig', [
@@ -32,11 +30,6 @@ const TAG = supportedFields<TagSpecifier>('envoy.config.metrics.v3.TagSpecifier'
   'tag_name',
   'regex',
   'fixed_value',
-]);
-const MATCHER = supportedFields<StatsMatcher>('envoy.config.metrics.v3.StatsMatcher', [
-  'reject_all',
-  'exclusion_list',
-  'inclusion_list',
 ]);
 /** `bins` is how large the real server's histograms are made; ours grow by themselves. */
 const BUCKETS = supportedFields<HistogramBucketSettings>(
@@ -172,30 +165,6 @@ function defaultRule({ name, tokens, regex, substring, except }: DefaultTag): Ta
  */
 function firstTokenOf(pattern: string): string {
   return /^\^([A-Za-z0-9_]+)(?:\\\.|\(\?=\\\.\)|\$$)/.exec(pattern)?.[1] ?? '';
-}
-
-// ---- which are kept ----
-
-function compileSelection(
-  matcher: StatsMatcher | undefined,
-  place: Place,
-): Pick<StatsSettings, 'selection' | 'listed'> {
-  if (!matcher) return {};
-  refuseOtherFields(place, matcher, MATCHER);
-  if (matcher.reject_all !== undefined) {
-    return {
-      selection: matcher.reject_all ? StatsSettings_Selection.NONE : StatsSettings_Selection.ALL,
-    };
-  }
-  const isInclusion = matcher.inclusion_list !== undefined;
-  const list = matcher.inclusion_list ?? matcher.exclusion_list;
-  const at = place.field(isInclusion ? 'inclusion_list' : 'exclusion_list').field('patterns');
-  const listed = (list?.patterns ?? []).flatMap((pattern, index): StringMatch[] => {
-    const match = compileStringMatcher(pattern, at.index(index));
-    return match ? [match] : [];
-  });
-  const { LISTED, NOT_LISTED } = StatsSettings_Selection;
-  return { selection: isInclusion ? LISTED : NOT_LISTED, listed };
 }
 
 // ---- histograms ----

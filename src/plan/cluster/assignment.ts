@@ -109,9 +109,16 @@ export function compileHosts(
 export function compileNames(
   assignment: ClusterLoadAssignment | undefined,
   place: Place,
+  kind: 'STRICT_DNS' | 'LOGICAL_DNS',
   needs: HostNeeds = NO_NEEDS,
 ): Endpoints<DnsEndpoint> {
   return compileEndpoints(assignment, place, needs, (endpoint, host, at) => {
+    if (endpoint.address?.socket_address?.resolver_name) {
+      at.field('address')
+        .field('socket_address')
+        .field('resolver_name')
+        .error(`${kind} clusters must NOT have a custom resolver name set`);
+    }
     if (endpoint.additional_addresses) {
       at.field('additional_addresses').error(
         'further addresses of a host that DNS is asked for are not supported yet',

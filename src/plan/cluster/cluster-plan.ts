@@ -2,7 +2,7 @@
 import type { Assignment, Cluster, DestinationHosts, NameCache } from '../plan.gen.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import type { DnsClusterPlan, LookupFamily } from './dns-cluster.js';
-import type { ResolverPlan } from './dns-resolver.js';
+import type { ResolverPlan } from '../dns-resolver.js';
 import type { EdsPlan } from './eds-cluster.js';
 
 /** A cluster with its hosts, or with where they are to be asked for. */

@@ -24,7 +24,8 @@ import { resolveClusterType, type TypedCluster } from './cluster-type.js';
 import { compileHealthCheck } from './health-check.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
 import { compileForwardProxy } from './forward-proxy.js';
-import { compileResolver } from './dns-resolver.js';
+import { compileStatsChoice } from '../stats-choice.js';
+import { compileResolver, type ResolverPlan } from '../dns-resolver.js';
 import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
@@ -103,6 +104,9 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'metadata',
   // Load is reported to the bootstrap's service, in the real server as well.
   'lrs_server',
+  'per_connection_buffer_high_watermark_timeout',
+  'stats_matcher',
+  'use_tcp_for_dns_lookups',
 ]);
 const TRACKED = supportedFields<TrackedStats>('envoy.config.cluster.v3.TrackClusterStats', [
   'timeout_budgets',
@@ -204,7 +208,11 @@ export function compileCluster(
     typed.forwardProxy && !options.sni ? { ...options, sni: CHECKED_NAMES } : options,
   );
   const http2 = options.http2 && compileHttp2Options(options.http2, options.http2Place);
-  const healthCheck = compileHealthCheck(message, place, { protocol: options.protocol, http2 });
+  const healthCheck = compileHealthCheck(message, place, {
+    protocol: options.protocol,
+    http2,
+    isTls: socket?.tls !== undefined && matches.every(({ plan }) => plan.tls),
+  });
   if (options.protocol === Protocol.BY_ALPN) demandAlpn(message, socket, matches, place);
   const tracked = message.track_cluster_stats ?? {};
   refuseOtherFields(place.field('track_cluster_stats'), tracked, TRACKED);
@@ -250,6 +258,11 @@ export function compileCluster(
     ),
     ...(tree && { transport_tree: tree.tree }),
     pools_by_client: message.connection_pool_per_downstream_connection,
+    buffer_high_watermark_timeout_ms: wholeMs(
+      message.per_connection_buffer_high_watermark_timeout,
+      0,
+    ),
+    ...compileStatsChoice(message.stats_matcher, place.field('stats_matcher')),
     closes_with_health: message.close_connections_on_host_health_failure,
     tracks_timeout_budgets: message.track_timeout_budgets || tracked.timeout_budgets,
     tracks_sizes: tracked.request_response_sizes,
@@ -389,7 +402,7 @@ function compileHostSource(
     place.field('original_dst_lb_config').warn('has no effect in a cluster of another type');
   }
   if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
-    const dns = compileDns(message, type, at, place, needs, dnsMinRefreshMs);
+    const dns = compileDns(message, type, at, place, needs, context, dnsMinRefreshMs);
     return dns && { dns };
   }
   const hosts = compileHosts(message.load_assignment, at, needs);
@@ -430,15 +443,27 @@ function compileEds(
   return source && { cluster, serviceName: config.service_name || cluster, source, needs };
 }
 
+/** How servers are asked is only said of those that the cluster names, as in the real server. */
+function compileOwnResolver(message: ClusterMessage, place: Place): ResolverPlan | undefined {
+  const { use_tcp_for_dns_lookups: usesTcp, dns_resolvers: servers = [], ...rest } = message;
+  if (usesTcp && servers.length === 0) {
+    place.field('use_tcp_for_dns_lookups').warn('has no effect without dns_resolvers', {
+      expected: "typed_dns_resolver_config, or the bootstrap's use_tcp_for_dns_lookups",
+    });
+  }
+  return compileResolver(servers.length > 0 ? message : rest, place);
+}
+
 function compileDns(
   message: ClusterMessage,
   type: 'STRICT_DNS' | 'LOGICAL_DNS',
   place: Place,
   clusterPlace: Place,
   needs: HostNeeds,
+  context: CompileContext,
   minRefreshMs = 0,
 ): DnsClusterPlan | undefined {
-  const names = compileNames(message.load_assignment, place, needs);
+  const names = compileNames(message.load_assignment, place, type, needs);
   const failure = message.dns_failure_refresh_rate;
   const baseMs = wholeMs(failure?.base_interval, 0);
   if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
@@ -449,7 +474,7 @@ function compileDns(
     );
     return undefined;
   }
-  const resolver = compileResolver(message, clusterPlace);
+  const resolver = compileOwnResolver(message, clusterPlace) ?? context.defaultResolver;
   return {
     name: message.name ?? '',
     kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',

@@ -1,7 +1,7 @@
 // Clusters whose hosts DNS gives: what the server's DNS part needs to keep them up to date.
 import type { Host } from '../plan.gen.js';
 import type { AssignmentPolicy } from './assignment-policy.js';
-import type { ResolverPlan } from './dns-resolver.js';
+import type { ResolverPlan } from '../dns-resolver.js';
 
 export type LookupFamily = 'V4_ONLY' | 'V6_ONLY' | 'AUTO' | 'V4_PREFERRED' | 'ALL';
 

@@ -12,6 +12,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { checkLogPath } from '../access-log/log-path.js';
 import { compileHttp2Options } from '../http2-options.js';
+import { compileProxyProtocol } from '../proxy-protocol.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
@@ -69,10 +70,12 @@ const HTTP = supportedFields<HttpCheck>('envoy.config.core.v3.HealthCheck.HttpHe
   'service_name_matcher',
   'method',
   'response_buffer_size',
+  'use_alpn_protocol',
 ]);
 const TCP = supportedFields<TcpCheck>('envoy.config.core.v3.HealthCheck.TcpHealthCheck', [
   'send',
   'receive',
+  'proxy_protocol_config',
 ]);
 const GRPC = supportedFields<GrpcCheck>('envoy.config.core.v3.HealthCheck.GrpcHealthCheck', [
   'service_name',
@@ -93,6 +96,8 @@ const STATUSES = { first: 100, last: 600 };
 export interface Spoken {
   readonly protocol: Protocol;
   readonly http2: Http2Options | undefined;
+  /** All of its hosts are reached by TLS. */
+  readonly isTls: boolean;
 }
 
 /** Undefined: nobody asks how its hosts are, or there was an error. */
@@ -142,6 +147,14 @@ function compileHow(
   spoken: Spoken,
 ): HealthCheck | undefined {
   const { http_health_check: http, tcp_health_check: tcp, grpc_health_check: grpc } = message;
+  if (http?.use_alpn_protocol && !spoken.isTls) {
+    at.field('http_health_check')
+      .field('use_alpn_protocol')
+      .error(
+        `use_alpn_protocol configured for the health check of cluster ${cluster} which has a non-ALPN transport socket`,
+        { expected: 'a transport_socket that speaks TLS' },
+      );
+  }
   if (http) return compileHttp(http, at.field('http_health_check'), spoken);
   if (tcp) return compileTcp(tcp, at.field('tcp_health_check'));
   if (grpc) {
@@ -182,7 +195,8 @@ function compileHttp(message: HttpCheck, at: Place, spoken: Spoken): HealthCheck
     path: message.path,
     method: method === 'METHOD_UNSPECIFIED' ? 'GET' : method,
     is_http2: isHttp2,
-    ...(isHttp2 && { http2: http2Of(spoken, at) }),
+    is_by_alpn: message.use_alpn_protocol,
+    ...((isHttp2 || message.use_alpn_protocol) && { http2: http2Of(spoken, at) }),
     mutations: compileHeaderMutations(message, at),
     expected: compileStatuses(message.expected_statuses, at.field('expected_statuses'), 'expected'),
     retriable: compileStatuses(
@@ -203,6 +217,12 @@ function compileTcp(message: TcpCheck, at: Place): HealthCheck {
     kind: Kind.TCP,
     send: message.send && compilePayload(message.send, at.field('send')),
     receive: compileReceived(message.receive, at.field('receive')),
+    ...(message.proxy_protocol_config && {
+      proxy_protocol: compileProxyProtocol(
+        message.proxy_protocol_config,
+        at.field('proxy_protocol_config'),
+      ),
+    }),
   };
 }
 

@@ -25,20 +25,23 @@ const COMMON = supportedFields<CommonHttpOptions & { max_response_headers_kb?: n
     'max_stream_duration',
     'max_requests_per_connection',
     'headers_with_underscores_action',
+    'max_connection_duration_jitter',
   ],
 );
-// The first three are about requests that clients send: towards upstreams they have no effect.
-const HTTP1 = supportedFields<Http1Options>(
-  'envoy.config.core.v3.Http1ProtocolOptions',
-  [
-    'allow_absolute_url',
-    'accept_http_10',
-    'default_host_for_http_10',
-    'enable_trailers',
-    'header_key_format',
-  ],
-  { use_balsa_parser: true },
-);
+// Most others are about requests that clients send: towards upstreams they have no effect.
+const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
+  'allow_absolute_url',
+  'accept_http_10',
+  'default_host_for_http_10',
+  'enable_trailers',
+  'header_key_format',
+  'allow_chunked_length',
+  'send_fully_qualified_url',
+  'override_stream_error_on_invalid_http_message',
+  'use_balsa_parser',
+  'allow_custom_methods',
+  'ignore_http_11_upgrade',
+]);
 
 const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', [
   'auto_sni',
@@ -60,6 +63,9 @@ export type UpstreamHttpPlan = Pick<
   | 'auto_sni'
   | 'auto_san_validation'
   | 'sni_header'
+  | 'max_connection_duration_jitter'
+  | 'sends_whole_url'
+  | 'allow_chunked_length'
 >;
 
 export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpPlan {
@@ -71,6 +77,11 @@ export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpP
   return {
     idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
     max_connection_duration_ms: wholeMs(common.max_connection_duration, 0),
+    max_connection_duration_jitter: Math.round(
+      (common.max_connection_duration_jitter?.value ?? 0) * 100,
+    ),
+    sends_whole_url: options.http1?.send_fully_qualified_url,
+    allow_chunked_length: options.http1?.allow_chunked_length,
     max_stream_duration_ms: wholeMs(common.max_stream_duration, 0),
     max_requests_per_connection: common.max_requests_per_connection ?? 0,
     max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,

@@ -6,7 +6,7 @@ import type {
   envoy_extensions_common_dynamic_forward_proxy_v3_DnsCacheConfig as CacheMessage,
 } from '../../../build/messages.gen.js';
 import type { AskedName, HostNamesPlan } from './cluster-plan.js';
-import { compileResolver } from './dns-resolver.js';
+import { compileResolver } from '../dns-resolver.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';

@@ -1,4 +1,5 @@
 // ORIGINAL_DST: a cluster whose hosts are made as they are asked for.
+import { ownHeader } from '../../base/own-headers.js';
 import type {
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_cluster_v3_Cluster_OriginalDstLbConfig as OriginalDstConfig,
@@ -13,7 +14,7 @@ const ORIGINAL_DST = supportedFields<OriginalDstConfig>(
   ['use_http_header', 'http_header_name', 'upstream_port_override', 'metadata_key'],
 );
 
-const DEFAULT_HEADER = 'x-envoy-original-dst-host';
+const DEFAULT_HEADER = 'original-dst-host';
 const DEFAULT_CLEANUP_MS = 5000;
 
 /** Undefined after an error. */
@@ -52,7 +53,7 @@ export function compileOriginalDst(
   }
   return {
     ...metadataOf(config, at.field('metadata_key')),
-    header: usesHeader ? (header || DEFAULT_HEADER).toLowerCase() : '',
+    header: usesHeader ? (header || ownHeader(DEFAULT_HEADER)).toLowerCase() : '',
     port: config.upstream_port_override ?? 0,
     cleanup_interval_ms: wholeMs(message.cleanup_interval, DEFAULT_CLEANUP_MS),
   };

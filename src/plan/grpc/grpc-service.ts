@@ -1,4 +1,5 @@
 // A gRPC service that the control plane talks to (envoy.config.core.v3.GrpcService).
+import { ownHeader } from '../../base/own-headers.js';
 import type {
   envoy_config_core_v3_GrpcService as GrpcService,
   envoy_config_core_v3_GrpcService_EnvoyGrpc as EnvoyGrpc,
@@ -129,7 +130,7 @@ function compileEnvoyGrpc(
   const own: GrpcMetadata = message.skip_envoy_headers
     ? []
     : [
-        ['x-envoy-internal', 'true'],
+        [ownHeader('internal'), 'true'],
         ['x-forwarded-for', context.localAddress],
       ];
   return {

@@ -11,9 +11,11 @@ export const nextChainId = (): number => ++lastChainId;
 /** What the filters of a chain become together: one of them ends it, others add to it. */
 export function mergeFilters(parts: readonly NetworkFilterPlan[]): NetworkFilterPlan {
   const gates = parts.flatMap((part) => part.gates ?? []);
+  const states = parts.flatMap((part) => part.states ?? []);
   const guards = parts.flatMap((part) => part.guards ?? []);
   return {
     ...(Object.assign({}, ...parts) as NetworkFilterPlan),
+    ...(states.length > 0 && { states }),
     ...(gates.length > 0 && { gates }),
     ...(guards.length > 0 && { guards }),
   };

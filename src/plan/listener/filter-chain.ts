@@ -24,6 +24,8 @@ const CHAIN = supportedFields<FilterChainMessage>('envoy.config.listener.v3.Filt
   'transport_socket',
   'transport_socket_connect_timeout',
   'name',
+  // Of the first chain; its listener looks at it.
+  'use_proxy_proto',
 ]);
 const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', [
   'name',
@@ -130,6 +132,7 @@ function checkOrder(
     part.cluster_of_server_name === undefined &&
     part.gates === undefined &&
     part.guards === undefined &&
+    part.states === undefined &&
     part.server_name_lookup === undefined;
   if (isTerminal === isLast) return true;
   place.error(

@@ -1,18 +1,18 @@
 // Listeners: an address, and the filter chains that take its connections.
 import type {
-  envoy_config_core_v3_Address as AddressMessage,
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
   envoy_config_listener_v3_Listener as ListenerMessage,
   envoy_config_listener_v3_Listener_DeprecatedV1 as DeprecatedV1,
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../access-log/access-log.js';
-import { addressText, compileAddress } from '../address/address.js';
-import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
+import { addressText } from '../address/address.js';
+import { compileStatsChoice } from '../stats-choice.js';
 import type { CompileContext } from '../extension.js';
 import { metadataOf } from '../format/metadata-values.js';
 import { compileChainTree } from './chain-tree.js';
 import { compileFilterChain, refuseOverlaps, refuseSameNames } from './filter-chain.js';
 import { compileListenerFilters } from './listener-filters.js';
+import { addressesText, compileAddresses, compileBalance } from './listen-sockets.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
@@ -20,7 +20,9 @@ import {
   Listener_DrainType,
   type Address,
   type FilterChain,
+  type ListenAddress,
   type Listener,
+  type ListenerFilter,
 } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields, typesIn } from '../message/supported-fields.js';
 
@@ -54,6 +56,12 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'drain_type',
   'socket_options',
   'internal_listener',
+  'additional_addresses',
+  'tcp_keepalive',
+  'enable_mptcp',
+  'connection_balance_config',
+  'per_connection_buffer_high_watermark_timeout',
+  'stats_matcher',
 ]);
 const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
   'envoy.config.listener.v3.Listener.DeprecatedV1',
@@ -86,11 +94,12 @@ export function compileListener(
   }
   refuseOtherFields(place, message, LISTENER);
   const name = message.name || crypto.randomUUID();
-  const address = message.internal_listener
+  const addresses = message.internal_listener
     ? compileInternal(message, name, place, context)
-    : compileListenAddress(message, place);
-  if (!address) return undefined;
-  const chains = compileFilterChains(message, addressText(address), place, compileChain);
+    : compileAddresses(message, place);
+  const address = addresses?.[0]?.address;
+  if (!addresses || !address) return undefined;
+  const chains = compileFilterChains(message, addressesText(addresses), place, compileChain);
   const tree = message.filter_chain_matcher;
   if (message.deprecated_v1)
     refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
@@ -117,7 +126,20 @@ export function compileListener(
     max_connections_slot: connectionLimit.slot,
     ignores_connection_limit: message.ignore_global_conn_limit,
     bypasses_overload: message.bypass_overload_manager,
-    pipe_mode: message.address?.pipe?.mode,
+    pipe_mode: addresses[0]?.pipe_mode,
+    network_namespace: addresses[0]?.network_namespace,
+    more_addresses: addresses.slice(1),
+    mptcp: message.enable_mptcp,
+    ...compileBalance(
+      message.connection_balance_config,
+      place.field('connection_balance_config'),
+      name,
+    ),
+    buffer_high_watermark_timeout_ms: wholeMs(
+      message.per_connection_buffer_high_watermark_timeout,
+      0,
+    ),
+    ...compileStatsChoice(message.stats_matcher, place.field('stats_matcher')),
     max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
     access_logs: compileAccessLogs(
       message.access_log,
@@ -126,14 +148,12 @@ export function compileListener(
       context,
     ),
     tcp_fast_open_queue_length: message.tcp_fast_open_queue_length,
-    socket_options: [
-      ...ipv4Compatibility(message.address, address.ip),
-      ...compileSocketOptions(message.socket_options ?? [], address.ip),
-    ].map((option) => ({ ...option, level: option.level >>> 0, name: option.name >>> 0 })),
+    socket_options: addresses[0]?.socket_options,
     listener_filters: [
       ...compileListenerFilters(message.listener_filters, place.field('listener_filters'), context),
       // It goes by what this filter finds.
       ...(message.use_original_dst ? [{ original_dst: {} }] : []),
+      ...implicitProxyProtocol(message, place),
     ],
     listener_filters_timeout_ms: wholeMs(
       message.listener_filters_timeout,
@@ -178,12 +198,15 @@ function compileInternal(
   name: string,
   place: Place,
   { internalListeners: extension }: CompileContext,
-): Address | undefined {
+): readonly ListenAddress[] | undefined {
   const refuse = (field: keyof ListenerMessage, text: string, expected: string): void =>
     place.field(field).error(text, { expected });
-  if (message.address) {
+  const other = message.address
+    ? 'address'
+    : message.additional_addresses?.length && 'additional_addresses';
+  if (other) {
     refuse(
-      'address',
+      other,
       `error adding listener '${name}': address should not be used when an internal listener config is provided`,
       'no address',
     );
@@ -205,26 +228,23 @@ function compileInternal(
     );
     return undefined;
   }
-  return { internal_listener: name };
+  return [{ address: { internal_listener: name } }];
 }
 
-function compileListenAddress(message: ListenerMessage, place: Place): Address | undefined {
-  if (message.address?.envoy_internal_address) {
-    place
-      .field('address')
-      .error(
-        `error adding listener named '${message.name ?? ''}': use internal_listener field instead of address for internal listeners`,
-        { expected: 'internal_listener: {}, and no address' },
-      );
-    return undefined;
-  }
-  if (message.address === undefined) {
-    place.error(`error adding listener named '${message.name ?? ''}': address is necessary`, {
-      expected: 'address with socket_address or pipe',
-    });
-    return undefined;
-  }
-  return compileAddress(message.address as AddressMessage, place.field('address'));
+/** Whom clients are is told by the protocol, where the first chain says so. */
+function implicitProxyProtocol(
+  { filter_chains: chains }: ListenerMessage,
+  place: Place,
+): ListenerFilter[] {
+  if (!chains?.[0]?.use_proxy_proto) return [];
+  place
+    .field('filter_chains')
+    .index(0)
+    .field('use_proxy_proto')
+    .warn(
+      "using deprecated field 'use_proxy_proto' is dangerous as it does not respect listener filter order. Do not use this field and instead configure the proxy proto listener filter directly.",
+    );
+  return [{ proxy_protocol: {} }];
 }
 
 function compileFilterChains(

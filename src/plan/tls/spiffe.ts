@@ -17,6 +17,7 @@ const CONFIG = supportedFields<Config>(SPIFFE_TYPE, ['trust_domains', 'trust_bun
 const DOMAIN = supportedFields<DomainMessage>(`${SPIFFE_TYPE}.TrustDomain`, [
   'name',
   'trust_bundle',
+  'workload_trust_domain',
 ]);
 /** What a key of a bundle is for that verifies X.509 certificates. */
 const X509_USE = 'x509-svid';
@@ -40,13 +41,13 @@ export function compileSpiffe(config: Config, place: Place): SpiffePlan | undefi
   const domains = (config.trust_domains ?? []).map((message, index) => {
     const at = place.field('trust_domains').index(index);
     refuseOtherFields(at, message, DOMAIN);
-    const { name = '' } = message;
-    if (seen.has(name)) {
+    const { name = '', workload_trust_domain: workload = '' } = message;
+    if (seen.has(`${name}\0${workload}`)) {
       at.error(`Multiple trust bundles are given for one trust domain for ${name}`);
     }
-    seen.add(name);
+    seen.add(`${name}\0${workload}`);
     const authorities = readDataSource(message.trust_bundle, at.field('trust_bundle'));
-    return authorities && { name, authorities };
+    return authorities && { name, authorities, workload };
   });
   const found = domains.filter((domain) => domain !== undefined);
   if (found.length < domains.length) return undefined;

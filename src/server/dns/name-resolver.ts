@@ -3,9 +3,8 @@
 import { getServers, lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { LookupFamily } from '../../plan/cluster/dns-cluster.js';
-import type { ResolverPlan } from '../../plan/cluster/dns-resolver.js';
+import type { ResolverPlan } from '../../plan/dns-resolver.js';
 import { CachedFile } from './cached-file.js';
-import { TcpResolver } from './tcp-resolver.js';
 import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
 
 /** What became of a question. `none`: the name, or an address of the kind, does not exist. */
@@ -25,10 +24,10 @@ export interface NameResolverOptions {
   readonly servers?: readonly string[];
   /** The search list of resolv.conf is left alone. */
   readonly hasNoSearch?: boolean;
+  /** Servers are asked by TCP. */
+  readonly usesTcp?: boolean;
   /** The system's library is asked for all of it. */
   readonly isOfSystem?: boolean;
-  /** Servers are asked over TCP alone. */
-  readonly usesTcp?: boolean;
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
   /** Of the first try; each further one waits longer. */
@@ -52,7 +51,6 @@ export class NameResolver {
   readonly #hosts: CachedFile<ReturnType<typeof parseHosts>>;
   readonly #conf: CachedFile<ReturnType<typeof parseResolvConf>>;
   #resolver: Resolver | undefined;
-  #tcp: TcpResolver | undefined;
   #confText: string | undefined;
 
   constructor(options: NameResolverOptions = {}) {
@@ -93,7 +91,6 @@ export class NameResolver {
   /** Questions that are under way fail. */
   cancel(): void {
     this.#resolver?.cancel();
-    this.#tcp?.cancel();
   }
 
   async #lookupFamily(name: string, family: Family): Promise<DnsAnswer> {
@@ -107,10 +104,9 @@ export class NameResolver {
     }
     const conf = await this.#conf.read();
     const resolver = this.#resolverFor(conf.text);
-    const ask = this.#tcp ?? resolver;
     const candidates = this.#options.hasNoSearch ? [name] : candidatesOf(name, conf);
     for (const candidate of candidates) {
-      const answer = await query(ask, candidate, family);
+      const answer = await query(resolver, candidate, family);
       if (answer.kind !== 'none') return answer;
     }
     return NONE;
@@ -120,14 +116,25 @@ export class NameResolver {
   #resolverFor(confText: string): Resolver {
     if (this.#resolver !== undefined && this.#confText === confText) return this.#resolver;
     const { servers, timeoutMs = 2_000, tries = 3 } = this.#options;
-    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    const resolver = this.#options.usesTcp
+      ? overTcp(() => new Resolver({ timeout: timeoutMs, tries }))
+      : new Resolver({ timeout: timeoutMs, tries });
     if (servers !== undefined) resolver.setServers(servers);
     this.#resolver = resolver;
-    if (this.#options.usesTcp) {
-      this.#tcp = new TcpResolver({ servers: resolver.getServers(), timeoutMs, tries });
-    }
     this.#confText = confText;
     return resolver;
+  }
+}
+
+/** c-ares is told by its environment alone, which it reads as a resolver is made. */
+function overTcp(make: () => Resolver): Resolver {
+  const { RES_OPTIONS: before } = process.env;
+  process.env['RES_OPTIONS'] = before === undefined ? 'use-vc' : `${before} use-vc`;
+  try {
+    return make();
+  } finally {
+    if (before === undefined) delete process.env['RES_OPTIONS'];
+    else process.env['RES_OPTIONS'] = before;
   }
 }
 
@@ -176,17 +183,11 @@ async function askSystem(name: string, family: Family): Promise<DnsAnswer> {
   }
 }
 
-async function query(
-  resolver: Resolver | TcpResolver,
-  name: string,
-  family: Family,
-): Promise<DnsAnswer> {
+async function query(resolver: Resolver, name: string, family: Family): Promise<DnsAnswer> {
   try {
-    const records = await (resolver instanceof TcpResolver
-      ? resolver.resolve(name, family)
-      : family === 4
-        ? resolver.resolve4(name, { ttl: true })
-        : resolver.resolve6(name, { ttl: true }));
+    const records = await (family === 4
+      ? resolver.resolve4(name, { ttl: true })
+      : resolver.resolve6(name, { ttl: true }));
     if (records.length === 0) return NONE;
     return {
       kind: 'addresses',

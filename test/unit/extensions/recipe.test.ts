@@ -34,6 +34,7 @@ const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set([
   'ip_tagging',
   'json_to_metadata',
   'on_demand',
+  'original_src',
   'ratelimit',
   'set_filter_state',
   'set_metadata',

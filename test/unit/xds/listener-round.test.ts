@@ -21,7 +21,7 @@ function known(
   chains = new Map<string, DynamicChain>(),
 ): KnownListener {
   const plan = { name, address: on(port) };
-  return { id: 1, version: 'v1', message: { name }, chains, plan, updatedMs: 0 };
+  return { id: 1, version: 'v1', message: { name }, chains, discovered: [], plan, updatedMs: 0 };
 }
 
 const current = (...listeners: readonly KnownListener[]): ReadonlyMap<string, KnownListener> =>
@@ -30,7 +30,7 @@ const current = (...listeners: readonly KnownListener[]): ReadonlyMap<string, Kn
 function change(name: string, port: number, more: Partial<Change> = {}): Change {
   const chains = new Map([['fresh', chain({ name: `routes of ${name}` })]]);
   const plan = { name, address: on(port), filter_chains: [{ id: 7 }] };
-  const rest = { chains, known: new Map(), before: undefined, isInPlace: false };
+  const rest = { chains, discovered: [], known: new Map(), before: undefined, isInPlace: false };
   return { id: 5, message: { name }, plan, ...rest, ...more };
 }
 

@@ -249,12 +249,11 @@ test("the cluster manager's source address is every cluster's own, unless it has
 });
 
 test('a field that is not supported is refused by its name; its default is not', () => {
-  assert.deepEqual(clusterOf({ use_tcp_for_dns_lookups: true }).issues, [
-    'error clusters[0].use_tcp_for_dns_lookups: use_tcp_for_dns_lookups of envoy.config.cluster.v3.Cluster is not supported yet',
+  assert.deepEqual(clusterOf({ queuing_policies: [{ name: 'q' }] }).issues, [
+    'error clusters[0].queuing_policies: queuing_policies of envoy.config.cluster.v3.Cluster is not supported yet',
   ]);
   const defaults = {
     health_checks: [],
-    use_tcp_for_dns_lookups: false,
     protocol_selection: 'USE_CONFIGURED_PROTOCOL',
   };
   assert.deepEqual(clusterOf(defaults).issues, []);

@@ -6,9 +6,9 @@ import type {
   envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
   envoy_extensions_network_dns_resolver_cares_v3_CaresDnsResolverConfig as CaresMessage,
   envoy_extensions_network_dns_resolver_getaddrinfo_v3_GetAddrInfoDnsResolverConfig as SystemMessage,
-} from '../../../build/messages.gen.js';
-import type { Place } from '../message/place.js';
-import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+} from '../../build/messages.gen.js';
+import type { Place } from './message/place.js';
+import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 
 const PACKAGE = 'envoy.extensions.network.dns_resolver';
 const CARES_TYPE = `${PACKAGE}.cares.v3.CaresDnsResolverConfig`;
@@ -42,10 +42,10 @@ export interface ResolverPlan {
   readonly servers: readonly string[];
   /** They are asked only where the system has none. */
   readonly areFallback: boolean;
+  /** They are asked by TCP. */
+  readonly usesTcp: boolean;
   /** Short names are not looked up in the system's domains. */
   readonly hasNoSearch: boolean;
-  /** Servers are asked over TCP alone. */
-  readonly usesTcp?: boolean;
   /** Of the first try; absent: the resolver's own. */
   readonly timeoutMs?: number;
   readonly tries?: number;
@@ -72,10 +72,7 @@ export function compileResolver(fields: ResolverFields, place: Place): ResolverP
   }
   const usesTcp = fields.use_tcp_for_dns_lookups ?? false;
   if (!fields.dns_resolvers?.length && !usesTcp) return undefined;
-  return {
-    ...compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers'),
-    ...(usesTcp && { usesTcp }),
-  };
+  return { ...compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers'), usesTcp };
 }
 
 function compileTyped(
@@ -97,7 +94,10 @@ function compileTyped(
   }
   if (config?.$type === SYSTEM_TYPE) {
     refuseOtherFields(at.within(SYSTEM_TYPE), config, SYSTEM);
-    return { servers: [], areFallback: false, hasNoSearch: false, isOfSystem: true };
+    return {
+      ...{ servers: [], areFallback: false, usesTcp: false },
+      ...{ hasNoSearch: false, isOfSystem: true },
+    };
   }
   at.error(`the extension '${name}' (${config?.$type ?? ''}) is not supported yet`, {
     expected: `${CARES_TYPE} or ${SYSTEM_TYPE}`,
@@ -127,7 +127,7 @@ function compileServers(
   return {
     servers,
     areFallback: false,
+    usesTcp: options?.use_tcp_for_dns_lookups ?? false,
     hasNoSearch: options?.no_default_search_domain ?? false,
-    ...(options?.use_tcp_for_dns_lookups && { usesTcp: true }),
   };
 }
