@@ -128,6 +128,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     return more_ ? std::string_view(more_->termination) : std::string_view();
   }
   void setTermination(std::string_view why) { touchMore().termination = why; }
+  // Why a service did not let it go on: static text; empty: it did, or was not asked.
+  std::string_view refusal() const { return more_ ? more_->refusal : std::string_view(); }
+  void setRefusal(std::string_view why) { touchMore().refusal = why; }
 
  protected:
   virtual ~DownstreamConnection() = default;
@@ -160,6 +163,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     std::unique_ptr<const GatePass> pass = nullptr;
     std::unique_ptr<Findings::Metadata> metadata = nullptr;
     std::string termination = {};
+    std::string_view refusal = {};
     uint64_t handshake_at_us = 0;
   };
   More& touchMore() {

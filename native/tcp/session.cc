@@ -49,9 +49,14 @@ bool Session::start() {
   }
   if (plan.log_interval_ms > 0) logAgainLater();
   if (plan.logs_start) logAccess(format::LogType::TcpConnectionStart);
-  if (proxy_.config().names && !lookUpServerName()) return !finished_;
-  goToCluster();
+  const net::Transport* const transport = client_->transport();
+  waits_for_client_ = transport && transport->holdsBack();
+  if (!waits_for_client_) goOn();
   return !finished_;
+}
+
+void Session::goOn() {
+  if (!proxy_.config().names || lookUpServerName()) goToCluster();
 }
 
 // ---- a host by its name ----
@@ -222,7 +227,11 @@ void Session::onConnectResult(Side& side, int error) {
   if (&side == client_) {
     // Of its handshake. Bytes wait until there is somewhere to send them.
     noteHandshake();
-    if (error != 0) finish();
+    if (error != 0) {
+      finish();
+    } else if (std::exchange(waits_for_client_, false)) {
+      goOn();
+    }
     return;
   }
   connect_deadline_ = net::kNever;

@@ -51,6 +51,8 @@ class Session final : public net::DownstreamConnection,
   // net::Timer
   void onTimer() override;
 
+  // Its client may connect.
+  void goOn();
   // False: it waits, or has ended.
   bool lookUpServerName();
   void goToCluster();
@@ -135,6 +137,8 @@ class Session final : public net::DownstreamConnection,
   std::shared_ptr<std::string> tunnel_head_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;
+  // Somebody is asked whether its client may connect.
+  bool waits_for_client_ = false;
   bool connected_ = false;
   bool finished_ = false;
 };

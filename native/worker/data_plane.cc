@@ -53,13 +53,14 @@ DataPlane::DataPlane(const Options& options)
                                     &names_,
                                     discovered_,
                                     demands_,
-                                    jwt_keys_};
+                                    jwt_keys_,
+                                    live_};
       }),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_, registry_,
                     [this](const plan::FilterConfig& config) {
                       return filters::buildFilterConfig(
                           config, {registry_, slots_, cluster_ids_, options_.workers, publishers_,
-                                   &chain_scope_});
+                                   live_, &chain_scope_});
                     }),
       builder_({registry_,
                 options.workers,
@@ -76,7 +77,9 @@ DataPlane::DataPlane(const Options& options)
                 discovered_,
                 demands_,
                 jwt_keys_,
+                live_,
                 gates_,
+                worker_calls_,
                 all_connections_,
                 tls_sockets_,
                 spans_,
@@ -101,6 +104,7 @@ DataPlane::DataPlane(const Options& options)
   other_stats_.push_back(own_calls);
   for (unsigned i = 0; i < options.workers; ++i) {
     workers_[i]->countCallsIn(own_calls->shard(i + 1));
+    worker_calls_->push_back(&workers_[i]->calls());
   }
   hold(std::type_identity<stats::HttpAdmin>(), stats::httpScope("admin"));
   hold(std::type_identity<stats::ListenerAdmin>(), plainScope("listener.admin."));
@@ -249,6 +253,12 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   tellMet(update.met_demands);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   for (const plan::JwksUpdate& jwks : update.jwks) applyJwks(jwks, &errors);
+  for (const plan::Secret& secret : update.secrets) {
+    applyLive(live_.secrets, "secret", secret, &errors);
+  }
+  for (const plan::AwsCredentials& one : update.aws_credentials) {
+    applyLive(live_.aws, "aws_credentials", one, &errors);
+  }
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
 }
@@ -435,6 +445,20 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
   }
   for (const auto& worker : workers_) {
     worker->post([index = worker->index(), tap, settings] { tap->set(index, settings); });
+  }
+}
+
+template <typename Plan>
+void DataPlane::applyLive(const filters::LiveValuesOf<Plan>& values, const char* what,
+                          const Plan& plan, std::vector<ApplyError>* errors) {
+  const auto live = values.find(plan.id);
+  if (!live) {
+    errors->push_back({what, std::to_string(plan.id), "nobody wants it"});
+    return;
+  }
+  auto value = std::make_shared<const Plan>(plan);
+  for (const auto& worker : workers_) {
+    worker->post([index = worker->index(), live, value] { live->deliver(index, value); });
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "filters/http/http_filters.h"
 #include "filters/listener/listener_filters.h"
-#include "filters/network/network_rbac.h"
+#include "filters/network/connection_guard.h"
 #include "http/joined_headers.h"
 
 namespace fairlead::worker {
@@ -80,7 +80,9 @@ Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener
     transport = std::move(made.value());
   }
   if (chain.guards.empty()) return transport;
-  return filters::NetworkRbac::guard(chain.guards, std::move(transport), parts_.registry);
+  return filters::guardConnections(
+      chain.guards, std::move(transport), chain.tcp.has_value(),
+      {parts_.registry, parts_.slots, parts_.clusters, parts_.worker_calls});
 }
 
 Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
@@ -146,7 +148,8 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
                                       parts_.taps,        parts_.faults,
                                       parts_.late_counts, parts_.publishers,
                                       &parts_.names,      parts_.discovered,
-                                      parts_.demands,     parts_.jwt_keys};
+                                      parts_.demands,     parts_.jwt_keys,
+                                      parts_.live};
   uint64_t on_always = 0;
   if (parts_.last_filter) {
     on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());

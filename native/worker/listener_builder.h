@@ -14,8 +14,10 @@
 #include "filters/http/discovered.h"
 #include "filters/http/faults.h"
 #include "filters/http/late_counts.h"
+#include "filters/http/live_value.h"
 #include "filters/http/published.h"
 #include "filters/http/tap.h"
+#include "filters/network/connection_guard.h"
 #include "filters/network/gates.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -46,7 +48,9 @@ struct ListenerParts {
   filters::DiscoveredFilters& discovered;
   filters::Demands& demands;
   filters::JwtKeyStores& jwt_keys;
+  filters::LiveValues& live;
   filters::Gates& gates;
+  std::shared_ptr<const filters::WorkerCalls> worker_calls;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;
   tracing::Spans& spans;

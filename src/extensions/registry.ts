@@ -52,6 +52,7 @@ import { jsonToMetadata } from './http/json-to-metadata.js';
 import { jwtAuthn } from './http/jwt-authn.js';
 import { localRatelimit } from './http/local-ratelimit.js';
 import { composite, matchDelegate } from './http/matched.js';
+import { oauth2 } from './http/oauth2.js';
 import { onDemand } from './http/on-demand.js';
 import { ratelimit } from './http/ratelimit.js';
 import { rbac } from './http/rbac.js';
@@ -68,7 +69,9 @@ import { connectionLimit } from './network/connection-limit.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
+import { networkExtAuthz } from './network/ext-authz.js';
 import { networkLocalRatelimit } from './network/local-ratelimit.js';
+import { networkRatelimit } from './network/ratelimit.js';
 import { networkRbac } from './network/rbac.js';
 import { sniCluster } from './network/sni-cluster.js';
 import { sniDynamicForwardProxy } from './network/sni-dynamic-forward-proxy.js';
@@ -110,6 +113,8 @@ export const REGISTRY: Registry = {
     echo,
     sniCluster,
     sniDynamicForwardProxy,
+    networkExtAuthz,
+    networkRatelimit,
     networkRbac,
     connectionLimit,
     networkLocalRatelimit,
@@ -134,7 +139,8 @@ export const REGISTRY: Registry = {
     dynamicForwardProxy,
     matchDelegate,
     composite,
-    onDemand,
+    oauth2,
+  onDemand,
     extAuthz,
     ratelimit,
     compressor,

@@ -25,6 +25,7 @@ import { compileListener } from './listener/listener.js';
 import { ClusterSources } from './cluster-sources.js';
 import type { DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
+import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
 import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
@@ -220,6 +221,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     clusterSources: new ClusterSources(),
     logServices,
     addTap: (tap) => taps.push(tap) - 1,
+    live: new LiveSources(),
     addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
   };
@@ -333,7 +335,7 @@ function contextOf(
   options: CompileOptions,
 ): Omit<
   LaterContext,
-  'secrets' | 'discovered' | 'clusterSources' | 'addTap' | 'addJwks' | 'addTls' | 'logServices'
+  'secrets' | 'discovered' | 'clusterSources' | 'live' | 'addTap' | 'addJwks' | 'addTls' | 'logServices'
 > {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');

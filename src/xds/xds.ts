@@ -121,7 +121,7 @@ export class Xds {
     this.#extensions = new Extensions(native, this.#host, () => this.#routesToCome.add('filters'));
     for (const one of plan.discovered) this.#extensions.add(one);
     for (const one of plan.eds) this.#addEndpoints(one);
-    this.#secrets = new Secrets(native, this.#host);
+    this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);
     const hosts: HostSources = {
       follow: (cluster) => this.#follow(cluster),

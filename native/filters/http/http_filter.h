@@ -204,6 +204,7 @@ class DiscoveredFilters;
 class Faults;
 class JwtKeyStores;
 class LateCountsOfAll;
+struct LiveValues;
 class Publishers;
 class Taps;
 
@@ -227,6 +228,7 @@ struct ConfigScope {
   DiscoveredFilters& discovered;
   Demands& demands;
   JwtKeyStores& jwt_keys;
+  LiveValues& live;
 };
 
 // The same of what routes say of filters.
@@ -236,11 +238,13 @@ struct RouteScope {
   NameIds& clusters;
   unsigned workers;
   Publishers& publishers;
+  LiveValues& live;
   // Of the connection manager with that prefix; null: there is none.
   const std::function<ConfigScope(const std::string& stat_prefix)>* chain_scope = nullptr;
 
   static RouteScope of(const ConfigScope& scope) {
-    return {scope.registry, scope.slots, scope.clusters, scope.workers, scope.publishers};
+    return {scope.registry, scope.slots,      scope.clusters,
+            scope.workers,  scope.publishers, scope.live};
   }
 };
 
