@@ -38,7 +38,12 @@ async function ask(request: AwsRequest): Promise<string | undefined> {
     try {
       const answer = await loaded.request(request.url, {
         method: request.method,
-        headers: { ...request.headers },
+        headers: {
+          host: new URL(request.url).hostname,
+          'x-envoy-internal': 'true',
+          'x-envoy-expected-rq-timeout-ms': String(TIMEOUT_MS),
+          ...request.headers,
+        },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       let text = '';

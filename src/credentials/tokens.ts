@@ -116,6 +116,7 @@ function headersOf(source: TokenSource): Record<string, string> {
   return {
     'content-type': 'application/x-www-form-urlencoded',
     accept: 'application/json',
+    'user-agent': 'Go-browser',
     'x-envoy-internal': 'true',
     'x-forwarded-for': source.localAddress,
     ...(source.endpoint.timeoutMs > 0 && {

@@ -73,8 +73,9 @@ test('credential_injector has the text of a secret, or a token that is fetched',
   });
   assert.equal(inject(GENERIC, token).filter?.credential_injector?.header, 'authorization');
   assert.match(inject(OAUTH2, {}).issues.join(), /Invalid oauth2 client secret/);
-  const bySds = { credential: { name: 'far', sds_config: { ads: {} } } };
-  assert.match(inject(GENERIC, bySds).issues.join(), /ads/i);
+  const sds_config = { path_config_source: { path: process.execPath } };
+  const bySds = { credential: { name: 'far', sds_config } };
+  assert.deepEqual(inject(GENERIC, bySds).filter?.credential_injector?.credential?.id, 1);
   const fetched = inject(OAUTH2, {
     token_endpoint: { cluster: 'idp', uri: 'http://idp.test/token', timeout: 1000 },
     client_credentials: { client_id: 'c', client_secret: { name: 'token' } },
