@@ -10,7 +10,7 @@ const LAYERS = [
   ['cli'],
   ['server'],
   ['admin'],
-  ['log-services', 'overload', 'runtime', 'tracing', 'xds'],
+  ['credentials', 'log-services', 'overload', 'runtime', 'tracing', 'xds'],
   ['stats'],
   ['otlp'],
   ['http', 'jwks'],

@@ -88,6 +88,10 @@ std::string Query::without(std::string_view path, std::string_view name) {
 
 void Query::overwrite(std::string_view name, std::string_view value) {
   remove(name);
+  add(name, value);
+}
+
+void Query::add(std::string_view name, std::string_view value) {
   const auto at = std::ranges::upper_bound(
       parameters_, name, {}, [](const auto& one) { return std::string_view(one.first); });
   parameters_.emplace(at, name, value);

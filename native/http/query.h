@@ -28,6 +28,8 @@ class Query {
   // The path without the parameters whose names stand for `name`. All others stay as they were
   // sent, in the order of their names.
   static std::string without(std::string_view path, std::string_view name);
+  // Behind those of that name.
+  void add(std::string_view name, std::string_view value);
   // In the place of all of that name.
   void overwrite(std::string_view name, std::string_view value);
   bool empty() const { return parameters_.empty(); }

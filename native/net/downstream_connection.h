@@ -19,7 +19,7 @@
 namespace fairlead::format {
 class FilterState;
 struct FormatContext;
-}
+}  // namespace fairlead::format
 
 namespace fairlead::net {
 
@@ -140,6 +140,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     return more_ ? std::string_view(more_->termination) : std::string_view();
   }
   void setTermination(std::string_view why) { touchMore().termination = why; }
+  // Why a service did not let it go on: static text; empty: it did, or was not asked.
+  std::string_view refusal() const { return more_ ? more_->refusal : std::string_view(); }
+  void setRefusal(std::string_view why) { touchMore().refusal = why; }
 
  protected:
   virtual ~DownstreamConnection() = default;
@@ -173,6 +176,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     std::unique_ptr<Findings::Metadata> metadata = nullptr;
     std::shared_ptr<format::FilterState> filter_state = nullptr;
     std::string termination = {};
+    std::string_view refusal = {};
     uint64_t handshake_at_us = 0;
   };
   More& touchMore() {

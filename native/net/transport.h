@@ -38,6 +38,8 @@ class Transport {
   enum class Handshake : uint8_t { Done, Waiting, Failed };
   // Called at each event until it is done, or has failed. Nothing is read or written before.
   virtual Handshake handshake(int fd) = 0;
+  // What its connection leads to is not asked for before the handshake is done.
+  virtual bool holdsBack() const { return false; }
   // At each event of the socket, before anything else is made of it. What the events mean above.
   virtual uint32_t onEvents(uint32_t events) { return events; }
 

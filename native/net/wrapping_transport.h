@@ -24,6 +24,8 @@ class WrappingTransport : public Transport {
     if (inner_) inner_->attach(connection);
   }
 
+  bool holdsBack() const override { return inner_ && inner_->holdsBack(); }
+
   uint32_t onEvents(uint32_t events) override { return inner_ ? inner_->onEvents(events) : events; }
 
   ssize_t read(int fd, char* to, size_t room) override {

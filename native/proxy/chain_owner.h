@@ -54,8 +54,8 @@ class ChainOwner {
   // More of a body was to wait than may.
   virtual void answerTooLarge(bool is_request) = 0;
 
-  // What filters on the way to a host never do, and their owner does not know: the head of an answer
-  // that comes in parts; another request in place of this one, and what that one remembers.
+  // What filters on the way to a host never do, and their owner does not know: the head of an
+  // answer that comes in parts; another request in place of this one, and what that one remembers.
   virtual void serveHead(const filters::AnswerHead&, bool /*end*/) {}
   virtual filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest&) {
     return filters::OtherRequest::Outcome::Impossible;

@@ -111,8 +111,7 @@ void FilterChain::goOnWithHead(Side side, Link& link) {
 
 bool FilterChain::onHostChosen(const http::RequestHead& head) {
   for (Link* link : links_) {
-    const FilterStatus status =
-        link->filter->onHostChosen(head, owner_.info().viewOf(head));
+    const FilterStatus status = link->filter->onHostChosen(head, owner_.info().viewOf(head));
     if (status != FilterStatus::Answer) continue;
     owner_.answerFor(*link->filter, nameOf(*link));
     return false;
@@ -295,9 +294,7 @@ bool FilterChain::beginAnswer(Link& link, const filters::AnswerHead& head, bool 
   return giveAnswer(link, [&] { owner_.serveHead(head, end); });
 }
 
-std::string_view FilterChain::nameOf(const Link& link) const {
-  return set_.names[link.config];
-}
+std::string_view FilterChain::nameOf(const Link& link) const { return set_.names[link.config]; }
 
 // ---- a link ----
 
@@ -342,9 +339,7 @@ void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
   chain.owner_.replace(reply, chain.nameOf(*this));
 }
 
-bool FilterChain::Link::isAnswerBehind() const {
-  return chain.owner_.isAnswerBehind();
-}
+bool FilterChain::Link::isAnswerBehind() const { return chain.owner_.isAnswerBehind(); }
 
 void FilterChain::Link::pauseRequest() { chain.owner_.pauseReading(); }
 

@@ -402,7 +402,8 @@ void Router::clear() {
   retry_is_after_timeout_ = follows_redirects_ = may_redirect_ = false;
   terminates_ = nullptr;
   if (wanted_) wanted_->clear();
-  has_body_ = request_complete_ = tunnel_open_ = is_canary_ = client_paused_ = upstream_paused_ = false;
+  has_body_ = request_complete_ = tunnel_open_ = is_canary_ = client_paused_ = upstream_paused_ =
+      false;
 }
 
 }  // namespace fairlead::proxy

@@ -74,8 +74,6 @@ filters::OtherRequest::Outcome StreamChain::requestInstead(const filters::OtherR
 
 std::shared_ptr<const void> StreamChain::memo() const { return stream_.memo(); }
 
-bool StreamChain::isAnswerBehind() const {
-  return stream_.hasClient() && stream_.isClientBehind();
-}
+bool StreamChain::isAnswerBehind() const { return stream_.hasClient() && stream_.isClientBehind(); }
 
 }  // namespace fairlead::proxy

@@ -59,9 +59,14 @@ bool Session::start() {
     client_->keepEarly(*plan.max_early_data_bytes);
     client_->resumeReading();
   }
-  if (proxy_.config().names && !lookUpServerName()) return !finished_;
-  begin();
+  const net::Transport* const transport = client_->transport();
+  waits_for_client_ = transport && transport->holdsBack();
+  if (!waits_for_client_) goOn();
   return !finished_;
+}
+
+void Session::goOn() {
+  if (!proxy_.config().names || lookUpServerName()) begin();
 }
 
 bool Session::mayConnect() const {
@@ -77,7 +82,7 @@ bool Session::mayConnect() const {
 }
 
 void Session::begin() {
-  if (has_begun_ || NameWaiter::isLinked() || !mayConnect()) return;
+  if (has_begun_ || waits_for_client_ || NameWaiter::isLinked() || !mayConnect()) return;
   goToCluster();
 }
 
@@ -211,7 +216,8 @@ void Session::chooseCluster() {
     cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
     return;
   }
-  // What a filter before this one has chosen goes before what is configured, but not before weights.
+  // What a filter before this one has chosen goes before what is configured, but not before
+  // weights.
   const std::string* const chosen = stateOf(kClusterState);
   if (chosen && proxy_.config().targets.size() == 1) {
     cluster_name_ = *chosen;
@@ -331,7 +337,7 @@ void Session::onConnectResult(Side& side, int error) {
     // Of its handshake. Bytes wait until there is somewhere to send them.
     noteHandshake();
     if (error != 0) return finish();
-    return begin();
+    return std::exchange(waits_for_client_, false) ? goOn() : begin();
   }
   connect_deadline_ = net::kNever;
   if (error != 0) {

@@ -64,6 +64,8 @@ class Session final : public net::DownstreamConnection,
   net::Millis idleTimeout() const;
   void watchDuration();
   void restartIdle();
+  // Its client may connect.
+  void goOn();
   // False: it waits, or has ended.
   bool lookUpServerName();
   void goToCluster();
@@ -159,6 +161,8 @@ class Session final : public net::DownstreamConnection,
   std::unique_ptr<net::Findings::Metadata> metadata_;
   // It goes to its host, or has asked where that is.
   bool has_begun_ = false;
+  // Somebody is asked whether its client may connect.
+  bool waits_for_client_ = false;
   bool connected_ = false;
   bool finished_ = false;
 };

@@ -75,6 +75,10 @@ void Session::fillFormat(format::FormatContext* context) const {
 
 void Session::describe(format::FormatContext* context) const {
   context->flags = flags_;
+  if (!refusal().empty()) {
+    context->flags.set(ResponseFlag::UnauthorizedExternalService);
+    context->details = refusal();
+  }
   context->bytes_received = context->downstream.wire_received = received_;
   if (connected_) context->upstream.wire_sent = received_;
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;

@@ -23,6 +23,8 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   bool start() { return connection_.start(); }
   std::string_view transportFailure() const { return connection_.transportFailure(); }
   net::SharedTlsInfo tls() const { return connection_.tls(); }
+  // Null: a raw socket.
+  const net::Transport* transport() const { return connection_.transport(); }
   bool wasReset() const { return connection_.wasReset(); }
   uint64_t roundTripMs() const { return over_ ? 0 : net::roundTripMs(connection_.fd()); }
   net::Address localAddress() const { return connection_.localAddress(); }

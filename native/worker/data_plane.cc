@@ -57,13 +57,14 @@ DataPlane::DataPlane(const Options& options)
                                     discovered_,
                                     demands_,
                                     jwt_keys_,
-                                    &caches_};
+                                    &caches_,
+                                    live_};
       }),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_, registry_,
                     [this](const plan::FilterConfig& config) {
                       return filters::buildFilterConfig(
                           config, {registry_, slots_, cluster_ids_, options_.workers, publishers_,
-                                   &chain_scope_});
+                                   live_, &chain_scope_});
                     }),
       builder_({registry_,
                 options.workers,
@@ -82,7 +83,9 @@ DataPlane::DataPlane(const Options& options)
                 demands_,
                 jwt_keys_,
                 caches_,
+                live_,
                 gates_,
+                worker_calls_,
                 all_connections_,
                 tls_sockets_,
                 spans_,
@@ -93,8 +96,8 @@ DataPlane::DataPlane(const Options& options)
       listeners_(registry_, builder_, drain_, retired_, workers_) {
   clusters_.useNames(names_);
   clusters_.useRequestRules(
-      [this](const plan::RequestRules& plan, const stats::Scope& scope)
-          -> Result<std::shared_ptr<const upstream::ClusterPart>> {
+      [this](const plan::RequestRules& plan,
+             const stats::Scope& scope) -> Result<std::shared_ptr<const upstream::ClusterPart>> {
         filters::ConfigScope own = chain_scope_({});
         own.stats = scope;
         auto rules = proxy::RequestRules::build(plan, own);
@@ -117,6 +120,7 @@ DataPlane::DataPlane(const Options& options)
   other_stats_.push_back(own_calls);
   for (unsigned i = 0; i < options.workers; ++i) {
     workers_[i]->countCallsIn(own_calls->shard(i + 1));
+    worker_calls_->push_back(&workers_[i]->calls());
   }
   hold(std::type_identity<stats::HttpAdmin>(), stats::httpScope("admin"));
   hold(std::type_identity<stats::ListenerAdmin>(), plainScope("listener.admin."));
@@ -274,6 +278,12 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   tellMet(update.met_demands);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   for (const plan::JwksUpdate& jwks : update.jwks) applyJwks(jwks, &errors);
+  for (const plan::Secret& secret : update.secrets) {
+    applyLive(live_.secrets, "secret", secret, &errors);
+  }
+  for (const plan::AwsCredentials& one : update.aws_credentials) {
+    applyLive(live_.aws, "aws_credentials", one, &errors);
+  }
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
 }
@@ -488,6 +498,20 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
   }
   for (const auto& worker : workers_) {
     worker->post([index = worker->index(), tap, settings] { tap->set(index, settings); });
+  }
+}
+
+template <typename Plan>
+void DataPlane::applyLive(const filters::LiveValuesOf<Plan>& values, const char* what,
+                          const Plan& plan, std::vector<ApplyError>* errors) {
+  const auto live = values.find(plan.id);
+  if (!live) {
+    errors->push_back({what, std::to_string(plan.id), "nobody wants it"});
+    return;
+  }
+  auto value = std::make_shared<const Plan>(plan);
+  for (const auto& worker : workers_) {
+    worker->post([index = worker->index(), live, value] { live->deliver(index, value); });
   }
 }
 

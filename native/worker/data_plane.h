@@ -19,6 +19,7 @@
 #include "filters/http/discovered.h"
 #include "filters/http/faults.h"
 #include "filters/http/late_counts.h"
+#include "filters/http/live_value.h"
 #include "filters/http/published.h"
 #include "filters/http/tap.h"
 #include "filters/jwt/key_store.h"
@@ -216,6 +217,9 @@ class DataPlane {
   void applyDiscovered(const plan::DiscoveredListenerFilter& plan, std::vector<ApplyError>* errors);
   void tellMet(const std::vector<plan::Demand>& demands);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
+  template <typename Plan>
+  void applyLive(const filters::LiveValuesOf<Plan>& values, const char* what, const Plan& plan,
+                 std::vector<ApplyError>* errors);
   void applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors);
   void openOutlierLog(const std::string& path, std::vector<ApplyError>* errors);
   void watch(const plan::Watchdogs& plan);
@@ -252,9 +256,12 @@ class DataPlane {
   filters::LateCountsOfAll late_counts_;
   filters::Publishers publishers_;
   filters::Gates gates_;
+  const std::shared_ptr<filters::WorkerCalls> worker_calls_ =
+      std::make_shared<filters::WorkerCalls>();
   filters::Taps taps_{options_.tap_sink};
   filters::JwtKeyStores jwt_keys_{options_.asks};
   caches::CacheStores caches_{options_.workers};
+  filters::LiveValues live_;
   filters::DiscoveredFilters discovered_;
   filters::DiscoveredListenerFilters discovered_listener_filters_;
   filters::Demands demands_{options_.on_demand};

@@ -6,8 +6,8 @@
 
 #include "filters/http/http_filters.h"
 #include "filters/listener/listener_filters.h"
+#include "filters/network/connection_guard.h"
 #include "filters/network/connection_state.h"
-#include "filters/network/network_rbac.h"
 #include "http/joined_headers.h"
 #include "worker/stats_settings.h"
 
@@ -87,7 +87,9 @@ Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
                   [](const plan::ConnectionGuard& guard) { return guard.lacks_filter; });
   net::SharedTransport guarded = filters::keepStates(chain.states, transport);
   if (!chain.guards.empty() && !lacks_filter) {
-    auto made = filters::NetworkRbac::guard(chain.guards, std::move(guarded), parts_.registry);
+    auto made = filters::guardConnections(
+        chain.guards, std::move(guarded), chain.tcp.has_value(),
+        {parts_.registry, parts_.slots, parts_.clusters, parts_.worker_calls});
     if (!made) return made.error();
     guarded = std::move(made.value());
   }
@@ -125,8 +127,7 @@ Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
     return FilterPlan(DirectResponsePlan{chain.direct_response->body, std::move(transport)});
   }
   if (chain.echo) {
-    return FilterPlan(
-        EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
+    return FilterPlan(EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
   }
   return FilterPlan(EmptyPlan());
 }
@@ -162,8 +163,8 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
     config->codec.ignored_upgrades = &config->ignored_upgrades;
   }
   if (plan.records_route_resolution) {
-    config->route_stats = registry.create<stats::HttpRouteResolution>(
-        stats::httpScope(plan.stat_prefix));
+    config->route_stats =
+        registry.create<stats::HttpRouteResolution>(stats::httpScope(plan.stat_prefix));
     format::wantExchange();
   }
   config->drain = std::move(drain);
@@ -202,7 +203,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
                                       parts_.late_counts, parts_.publishers,
                                       &parts_.names,      parts_.discovered,
                                       parts_.demands,     parts_.jwt_keys,
-                                      &parts_.caches};
+                                      &parts_.caches,     parts_.live};
   if (auto built = buildUpstreamFilters(plan, scope, config.get()); !built) return built.error();
   uint64_t on_always = 0;
   if (parts_.last_filter) {

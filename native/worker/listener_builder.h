@@ -14,9 +14,11 @@
 #include "filters/http/discovered.h"
 #include "filters/http/faults.h"
 #include "filters/http/late_counts.h"
+#include "filters/http/live_value.h"
 #include "filters/http/published.h"
 #include "filters/http/tap.h"
 #include "filters/listener/listener_filters.h"
+#include "filters/network/connection_guard.h"
 #include "filters/network/gates.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -49,7 +51,9 @@ struct ListenerParts {
   filters::Demands& demands;
   filters::JwtKeyStores& jwt_keys;
   caches::CacheStores& caches;
+  filters::LiveValues& live;
   filters::Gates& gates;
+  std::shared_ptr<const filters::WorkerCalls> worker_calls;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;
   tracing::Spans& spans;

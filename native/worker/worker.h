@@ -98,6 +98,7 @@ class Worker final : private net::ListenerDirectory,
   void pin() { is_pinned_ = true; }
   bool isPinned() const { return is_pinned_; }
   // Before it is started: where requests of this proxy's own are counted.
+  calls::Calls& calls() { return context_.calls; }
   void countCallsIn(stats::Shard<stats::AsyncClient>* stats) { context_.calls.countIn(stats); }
   // What is shed from here on.
   void setOverload(const std::shared_ptr<const net::Overload::Update>& update);

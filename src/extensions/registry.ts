@@ -59,6 +59,7 @@ import { jsonToMetadata } from './http/json-to-metadata.js';
 import { jwtAuthn } from './http/jwt-authn.js';
 import { localRatelimit } from './http/local-ratelimit.js';
 import { composite, matchDelegate } from './http/matched.js';
+import { oauth2 } from './http/oauth2.js';
 import { onDemand } from './http/on-demand.js';
 import { ratelimit } from './http/ratelimit.js';
 import { rbac } from './http/rbac.js';
@@ -78,7 +79,9 @@ import { connectionLimit } from './network/connection-limit.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
+import { networkExtAuthz } from './network/ext-authz.js';
 import { networkLocalRatelimit } from './network/local-ratelimit.js';
+import { networkRatelimit } from './network/ratelimit.js';
 import { networkRbac } from './network/rbac.js';
 import { connectionState } from './network/set-filter-state.js';
 import { sniCluster } from './network/sni-cluster.js';
@@ -130,6 +133,8 @@ export const REGISTRY: Registry = {
     connectionState,
     sniCluster,
     sniDynamicForwardProxy,
+    networkExtAuthz,
+    networkRatelimit,
     networkRbac,
     connectionLimit,
     networkLocalRatelimit,
@@ -154,7 +159,8 @@ export const REGISTRY: Registry = {
     dynamicForwardProxy,
     matchDelegate,
     composite,
-    onDemand,
+    oauth2,
+  onDemand,
     extAuthz,
     extProc,
     ratelimit,

@@ -10,7 +10,7 @@ import type { HttpSource } from '../plan/jwks-source.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }

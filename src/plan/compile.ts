@@ -26,6 +26,7 @@ import { addressesOf, addressesText, fixedAddresses } from './listener/listen-so
 import { ClusterSources } from './cluster-sources.js';
 import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
+import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
 import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
@@ -259,6 +260,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
       compileCluster(message, at, { ...context, start: undefined }, undefined),
     ),
     addTap: (tap) => taps.push(tap) - 1,
+    live: new LiveSources(),
     addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
   };
@@ -382,6 +384,7 @@ function contextOf(
   | 'isAdsDelta'
   | 'clusterSources'
   | 'hiddenClusters'
+  | 'live'
   | 'addTap'
   | 'addJwks'
   | 'addTls'

@@ -35,6 +35,7 @@ import type {
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
 import type { JwksSource } from './jwks-source.js';
+import type { LiveSources } from './live-sources.js';
 import type { LocalCluster } from './local-cluster.js';
 import type { SharedNames } from './shared-names.js';
 import type { RoutePlaces } from './route-slots.js';
@@ -162,6 +163,12 @@ export interface CompileContext {
   readonly hiddenClusters: Pick<HiddenClusters, 'add'>;
   /** Takes a tap and gives the number under which the plan has it. */
   addTap(tap: TapDeclaration): number;
+  /** Of what filters are told while the server runs. */
+  readonly live: LiveSources;
+  /** Of the connection manager whose filters are read; absent: there is none. */
+  readonly httpStatPrefix?: string;
+  /** As it calls the filter that is read. */
+  readonly httpFilterName?: string;
   /** Takes a place that keys are fetched from and gives the number under which the plan has it. */
   addJwks(source: JwksSource): number;
 }

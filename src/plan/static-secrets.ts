@@ -44,6 +44,10 @@ export class StaticSecrets {
     }
   }
 
+  has(kind: SecretKind, { name = '' }: SecretConfig): boolean {
+    return this.#secrets.has(`${kind} ${name}`);
+  }
+
   /** The secret that is meant; undefined after an error. */
   find<K extends SecretKind>(kind: K, config: SecretConfig, place: Place): Found<K> | undefined {
     const { name = '' } = config;

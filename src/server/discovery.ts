@@ -12,6 +12,8 @@ import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
 import type { GrpcClients } from '../grpc/clients.js';
+import type { AwsFetches } from '../credentials/aws.js';
+import type { Tokens } from '../credentials/tokens.js';
 import type { JwksFetches } from '../jwks/jwks.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { nodeBytes, type Sender } from '../stats/node-bytes.js';
@@ -50,6 +52,8 @@ export class Discovery {
   #xds: Xds | undefined;
   #clients: GrpcClients | undefined;
   #jwks: JwksFetches | undefined;
+  #tokens: Tokens | undefined;
+  #aws: AwsFetches | undefined;
   #isStopped = false;
 
   constructor(compiled: CompiledRest, host: DiscoveryHost) {
@@ -78,6 +82,36 @@ export class Discovery {
     if (xds && !this.#isStopped) await xds.start(() => this.#clustersReady());
     else await this.#clustersReady();
     await this.#startJwks();
+    await this.#startTokens();
+    await this.#startAws();
+  }
+
+  /** Likewise, of credentials of AWS. Requests wait for them by themselves. */
+  async #startAws(): Promise<void> {
+    const { context, lds } = this.#compiled;
+    if (!context.live.has('aws') && !lds) return;
+    const { AwsFetches } = await import('../credentials/aws.js');
+    if (this.#isStopped) return;
+    const { native, stats, log } = this.#host;
+    this.#aws = new AwsFetches(context.live, {
+      ...{ native, stats },
+      log: (level, message) => log.write(level, 'aws', message),
+    });
+    this.#aws.start();
+  }
+
+  /** Loaded only where tokens may be wanted. */
+  async #startTokens(): Promise<void> {
+    const { context, lds } = this.#compiled;
+    if (!context.live.has('token') && !lds) return;
+    const { Tokens } = await import('../credentials/tokens.js');
+    if (this.#isStopped) return;
+    const { native, stats, log } = this.#host;
+    this.#tokens = new Tokens(context.live, {
+      ...{ native, stats },
+      log: (level, message) => log.write(level, 'credential_injector', message),
+    });
+    await this.#tokens.start();
   }
 
   /** Loaded only where keys of issuers may be wanted. */
@@ -110,13 +144,15 @@ export class Discovery {
     for (const service of this.#services) service.stop();
     this.#xds?.stop();
     this.#jwks?.stop();
+    this.#tokens?.stop();
+    this.#aws?.stop();
   }
 
   async #makeXds(): Promise<Xds | undefined> {
     const { eds, cds, lds, tls, ads, rtds, context, discovered } = this.#compiled;
     const { compileClusterLater } = this.#compiled;
-    const hasSecrets = tls.some(({ recipe }) => recipe !== undefined);
-    const { routes, clusterSources } = context;
+    const { routes, clusterSources, live } = context;
+    const hasSecrets = live.has('secret') || tls.some(({ recipe }) => recipe !== undefined);
     const hasRoutes =
       routes.requests.length > 0 ||
       routes.scopes.length > 0 ||

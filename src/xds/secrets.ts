@@ -5,10 +5,13 @@ import type {
   envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
   envoy_extensions_transport_sockets_tls_v3_Secret as Secret,
 } from '../../build/messages.gen.js';
+import { startImmediate } from '../base/timers.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
+import type { LiveSources } from '../plan/live-sources.js';
+import { readTextSource } from '../plan/message/data-source.js';
 import { Place } from '../plan/message/place.js';
-import { encodeUpdate } from '../plan/plan.gen.js';
+import { encodeUpdate, type Secret as SecretPlan } from '../plan/plan.gen.js';
 import type { SecretLookup, SecretRequest } from '../plan/secret-request.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { FileWatch } from './file-watch.js';
@@ -42,11 +45,24 @@ export class Secrets {
   readonly #host: Subscribing;
   readonly #sockets = new Map<TlsSocketPlan, Socket>();
   readonly #subscriptions = new Map<string, SecretSubscription>();
+  /** Of filters, by their numbers. */
+  readonly #texts = new Map<number, SecretRequest>();
+  readonly #live: LiveSources;
   #isStarted = false;
 
-  constructor(native: NativeProxy, host: Subscribing) {
+  constructor(native: NativeProxy, host: Subscribing, live: LiveSources) {
     this.#native = native;
     this.#host = host;
+    this.#live = live;
+    live.secretText = (request) => this.#textOf(this.#subscriptions.get(keyOf(request))?.offered);
+    live.follow((id, source) => {
+      if (source.kind !== 'secret') return;
+      if (!source.isOwn) this.#texts.set(id, source.request);
+      this.#subscribe(source.request);
+      // What filters have that are no longer is forgotten once they are asked again.
+      const key = keyOf(source.request);
+      startImmediate(() => this.#tell(this.#subscriptions.get(key)?.offered, key));
+    });
   }
 
   /** Of all sockets, with what their secrets say now. */
@@ -69,7 +85,7 @@ export class Secrets {
   remove(plan: TlsSocketPlan): void {
     this.#sockets.delete(plan);
     for (const [key, subscription] of this.#subscriptions) {
-      if (this.#dependents(key).length > 0) continue;
+      if (this.#dependents(key).length > 0 || this.#textsOf(key).length > 0) continue;
       subscription.end();
       this.#subscriptions.delete(key);
     }
@@ -90,10 +106,37 @@ export class Secrets {
     if (this.#subscriptions.has(key)) return;
     const one = new SecretSubscription(request, this.#native, this.#host, (offered) => {
       const made = this.#remake(this.#dependents(key), { key, offered });
-      return made && (() => this.#apply(made));
+      if (!made || (offered && !isReadable(offered, request))) return undefined;
+      return () => {
+        const wrong = this.#apply(made);
+        if (wrong === undefined) this.#tell(offered, key);
+        return wrong;
+      };
     });
     this.#subscriptions.set(key, one);
     if (this.#isStarted) one.start();
+  }
+
+  #textsOf(key: string): number[] {
+    return [...this.#texts].flatMap(([id, request]) => (keyOf(request) === key ? id : []));
+  }
+
+  #textOf(offered: Offered): string | undefined {
+    if (!offered) return undefined;
+    const { generic_secret: secret } = withContents(offered.secret);
+    return readTextSource(secret?.secret, Place.root([]));
+  }
+
+  /** Filters have it; those that are no longer are forgotten. */
+  #tell(offered: Offered, key: string): void {
+    const value = this.#textOf(offered);
+    if (value === undefined) return;
+    for (const id of this.#textsOf(key)) {
+      const secret: SecretPlan = { id, value };
+      if (this.#native.apply(encodeUpdate({ secrets: [secret] })).length === 0) continue;
+      this.#texts.delete(id);
+      this.#live.delete(id);
+    }
   }
 
   #dependents(key: string): TlsSocketPlan[] {
@@ -135,6 +178,13 @@ export class Secrets {
     }
     return undefined;
   }
+}
+
+/** What is wrong with a text goes to its place. */
+function isReadable({ secret, place }: NonNullable<Offered>, { kind }: SecretRequest): boolean {
+  if (kind !== 'generic_secret') return true;
+  const text = withContents(secret).generic_secret?.secret;
+  return readTextSource(text, place.field(kind).field('secret')) !== undefined;
 }
 
 /** Makes all sockets that depend on a secret again; undefined: it is wrong. */

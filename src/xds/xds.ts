@@ -122,7 +122,7 @@ export class Xds {
     for (const one of plan.discovered) this.#extensions.add(one);
     plan.context.discovered.ask((...wanted) => this.#extensions.latest(...wanted));
     for (const one of plan.eds) this.#addEndpoints(one);
-    this.#secrets = new Secrets(native, this.#host);
+    this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);
     const hosts: HostSources = {
       follow: (cluster) => this.#follow(cluster),

@@ -14,10 +14,11 @@ using AwsCounter = stats::HttpAwsSigning::Counter;
 constexpr uint64_t kMicrosOfSecond = 1'000'000;
 
 // Of one request.
-class AwsRequestSigning final : public HttpFilter {
+class AwsRequestSigning final : public HttpFilter, private LiveAwsCredentials::Waiter {
  public:
-  AwsRequestSigning(const AwsSettings& settings, FilterMemory& memory, const FilterScope& scope)
-      : settings_(settings), memory_(memory), scope_(scope) {}
+  AwsRequestSigning(const AwsSettings& settings, FilterMemory& memory, const FilterScope& scope,
+                    FilterPlace& place)
+      : settings_(settings), memory_(memory), scope_(scope), place_(place) {}
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
                              bool end) override {
@@ -26,33 +27,50 @@ class AwsRequestSigning final : public HttpFilter {
       collects_ = true;
       return FilterStatus::Pause;
     }
-    const std::string digest = settings_.is_unsigned ? std::string(AwsSigner::kUnsigned)
-                                                     : AwsSigner::digestOf(std::string_view());
-    sign(head, digest, true);
+    digest_ = settings_.is_unsigned ? std::string(AwsSigner::kUnsigned)
+                                    : AwsSigner::digestOf(std::string_view());
+    if (waits()) return FilterStatus::Pause;
+    sign(head, true);
+    digest_.clear();
     return FilterStatus::Continue;
   }
   FilterStatus onRequestData(std::string_view data, bool end) override {
-    if (!collects_) return FilterStatus::Continue;
+    if (!collects_) return isWaiting() ? FilterStatus::Pause : FilterStatus::Continue;
     body_.append(data);
     return end ? finish() : FilterStatus::Buffer;
   }
   FilterStatus onRequestTrailers(http::HeaderMap&) override {
-    return collects_ ? finish() : FilterStatus::Continue;
+    if (collects_) return finish();
+    return isWaiting() ? FilterStatus::Pause : FilterStatus::Continue;
   }
   void onRequestHeadReleased(http::RequestHead& head, Arena&) override {
     if (digest_.empty()) return;
-    sign(head, digest_, false);
-    count(AwsCounter::PayloadSigningAdded);
+    sign(head, !had_body_);
+    if (had_body_) count(AwsCounter::PayloadSigningAdded);
   }
+  void onEnd() override { Waiter::unlink(); }
 
  private:
+  // Its credentials are on their way.
+  bool waits() {
+    if (!settings_.credentials->of(scope_.worker).is_pending) return false;
+    settings_.credentials->wait(scope_.worker, *this);
+    return true;
+  }
+  bool isWaiting() const { return Waiter::isLinked(); }
+  void onValue() override {
+    if (!waits()) place_.continueRequest();
+  }
+
   FilterStatus finish() {
     collects_ = false;
+    had_body_ = true;
     digest_ = AwsSigner::digestOf(std::exchange(body_, {}));
-    return FilterStatus::Continue;
+    return waits() ? FilterStatus::Pause : FilterStatus::Continue;
   }
-  void sign(http::RequestHead& head, std::string_view digest, bool told) {
-    settings_.signer.sign(settings_.credentials, head, digest, told, wallClockMicros() / kMicrosOfSecond, memory_.arena());
+  void sign(http::RequestHead& head, bool told) {
+    settings_.signer.sign(settings_.credentials->of(scope_.worker), head, digest_, told,
+                          wallClockMicros() / kMicrosOfSecond, memory_.arena());
     count(AwsCounter::SigningAdded);
   }
   void count(AwsCounter counter) { settings_.stats->shard(scope_.worker + 1)->add(counter); }
@@ -60,7 +78,9 @@ class AwsRequestSigning final : public HttpFilter {
   const AwsSettings& settings_;
   FilterMemory& memory_;
   const FilterScope& scope_;
+  FilterPlace& place_;
   bool collects_ = false;
+  bool had_body_ = false;
   std::string body_;
   // Of a body that is signed; empty: it is not whole.
   std::string digest_;
@@ -69,18 +89,25 @@ class AwsRequestSigning final : public HttpFilter {
 }  // namespace
 
 Result<std::unique_ptr<const AwsSettings>> AwsSettings::build(const plan::AwsSigning& plan,
-                                                              stats::Registry& registry,
-                                                              const stats::Scope& scope) {
+                                                              const RouteScope& scope,
+                                                              const stats::Scope& stats) {
   Result<AwsSigner> signer = AwsSigner::build(plan);
   if (!signer) return signer.error();
-  return std::unique_ptr<const AwsSettings>(new AwsSettings(
+  auto settings = std::unique_ptr<AwsSettings>(new AwsSettings(
       std::move(signer.value()), plan,
-      registry.create<stats::HttpAwsSigning>(innerScope(scope, "aws_request_signing."))));
+      scope.live.aws.of(plan.credentials.value_or(plan::AwsCredentials()), scope.workers),
+      scope.registry.create<stats::HttpAwsSigning>(
+          stats::innerScope(stats, "aws_request_signing."))));
+  for (const std::string& provider : plan.providers) {
+    settings->providers_.push_back(scope.registry.create<stats::AwsCredentialProvider>(
+        stats::plainScope("aws.metadata_credentials_provider." + provider + ".")));
+  }
+  return std::unique_ptr<const AwsSettings>(std::move(settings));
 }
 
 BuiltFilter AwsRequestSigningConfig::build(const plan::AwsSigning& plan, const ConfigScope& scope) {
   auto config = std::make_shared<AwsRequestSigningConfig>();
-  auto settings = AwsSettings::build(plan, scope.registry, scope.stats);
+  auto settings = AwsSettings::build(plan, RouteScope::of(scope), scope.stats);
   if (!settings) return settings.error();
   config->settings_ = std::move(settings.value());
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
@@ -91,7 +118,7 @@ HttpFilter* AwsRequestSigningConfig::make(FilterMemory& memory, const FilterScop
   const AwsSettings* settings = settings_.get();
   const route::FilterConfigList own = place.routeConfigs();
   if (!own.empty() && AwsSettings::of(own.front())) settings = AwsSettings::of(own.front());
-  return memory.make<AwsRequestSigning>(*settings, memory, scope);
+  return memory.make<AwsRequestSigning>(*settings, memory, scope, place);
 }
 
 }  // namespace fairlead::filters

@@ -1,8 +1,11 @@
 #include "filters/http/basic_auth.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "http/message.h"
 #include "stats/scopes.h"
 #include "tls/sha1.h"
@@ -51,6 +54,7 @@ class BasicAuth final : public HttpFilter {
                     "invalid_credential_for_basic_auth");
     }
     if (!config_.forwarded().empty()) tellName(name, head.headers);
+    if (!config_.metadataName().empty()) tellMetadata(name);
     config_.stats(scope_.worker).add(BasicAuthCounter::Allowed);
     return FilterStatus::Continue;
   }
@@ -76,6 +80,14 @@ class BasicAuth final : public HttpFilter {
     return FilterStatus::Answer;
   }
 
+  void tellMetadata(std::string_view name) {
+    std::string json = "{\"username\":";
+    appendJsonString(&json, name);
+    metadata_.emplace(std::vector<plan::MetadataValue>{{"", json + "}", true},
+                                                       {"username", std::string(name), false}});
+    scope_.notes.metadata.push_back({config_.metadataName(), &*metadata_});
+  }
+
   // What the client itself says of it is nobody's to believe.
   void tellName(std::string_view name, http::HeaderMap& headers) {
     const format::HeaderName& header = config_.forwarded();
@@ -89,6 +101,7 @@ class BasicAuth final : public HttpFilter {
   const BasicAuthUsers& users_;
   FilterMemory& memory_;
   const FilterScope& scope_;
+  std::optional<format::FilterMetadata> metadata_;
   // Of a request that is refused.
   std::string_view challenge_;
   std::string_view reason_;
@@ -107,6 +120,7 @@ BasicAuthConfig::BasicAuthConfig(const plan::BasicAuth& plan, const ConfigScope&
       credentials_(plan.authentication_header),
       forwarded_(plan.forward_username_header),
       allows_missing_(plan.allow_missing),
+      metadata_name_(plan.metadata_name),
       stats_(scope.registry.create<stats::HttpBasicAuth>(innerScope(scope.stats, "basic_auth."))) {}
 
 HttpFilter* BasicAuthConfig::make(FilterMemory& memory, const FilterScope& scope,

@@ -51,12 +51,15 @@ class BasicAuthConfig final : public HttpFilterConfig {
   const format::HeaderName& credentials() const { return credentials_; }
   const format::HeaderName& forwarded() const { return forwarded_; }
   bool allowsMissing() const { return allows_missing_; }
+  // Empty: who it is, is no metadata.
+  const std::string& metadataName() const { return metadata_name_; }
 
  private:
   const BasicAuthUsers users_;
   const format::HeaderName credentials_;
   const format::HeaderName forwarded_;
   const bool allows_missing_;
+  const std::string metadata_name_;
   const std::shared_ptr<stats::Block<stats::HttpBasicAuth>> stats_;
 };
 

@@ -22,7 +22,8 @@ class CredentialInjector final : public HttpFilter {
       stats.add(InjectorCounter::AlreadyExists);
       return FilterStatus::Continue;
     }
-    if (!plan.credential || plan.credential->value.empty()) {
+    const std::string& credential = config_.credential(scope_.worker);
+    if (credential.empty()) {
       stats.add(InjectorCounter::Failed);
       return plan.allows_without ? FilterStatus::Continue : FilterStatus::Answer;
     }
@@ -30,8 +31,7 @@ class CredentialInjector final : public HttpFilter {
       if (config_.header().names(entry)) entry.remove();
     }
     const std::string& name = config_.header().text();
-    head.headers.add(http::internHeader(name), name,
-                     memory_.arena().join(plan.prefix, plan.credential->value));
+    head.headers.add(http::internHeader(name), name, memory_.arena().join(plan.prefix, credential));
     stats.add(InjectorCounter::Injected);
     return FilterStatus::Continue;
   }
@@ -52,8 +52,13 @@ CredentialInjectorConfig::CredentialInjectorConfig(const plan::CredentialInjecto
                                                    const ConfigScope& scope)
     : plan_(plan),
       header_(plan.header),
+      credential_(scope.live.secrets.of(plan.credential.value_or(plan::Secret()), scope.workers)),
       stats_(scope.registry.create<stats::HttpCredentialInjector>(
-          innerScope(scope.stats, "credential_injector."))) {}
+          innerScope(scope.stats, "credential_injector."))) {
+  if (!plan.counts_tokens) return;
+  token_stats_ = scope.registry.create<stats::HttpInjectedTokens>(
+      innerScope(scope.stats, "credential_injector.oauth2."));
+}
 
 HttpFilter* CredentialInjectorConfig::make(FilterMemory& memory, const FilterScope& scope,
                                            FilterPlace&) const {

@@ -334,6 +334,12 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
 
   bool clearsRoute() const {
     if (!settings_.plan.clear_route_cache) return false;
+    const std::vector<std::string>& names = settings_.plan.clear_route_headers;
+    if (!names.empty()) {
+      return std::ranges::any_of(answer_.edits, [&names](const AuthzAnswer::Edit& edit) {
+        return std::ranges::find(names, edit.name) != names.end();
+      });
+    }
     return !answer_.edits.empty() || !answer_.query_set.empty() || !answer_.query_remove.empty();
   }
 

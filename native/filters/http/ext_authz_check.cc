@@ -76,11 +76,13 @@ std::string firstOf(const net::TlsInfo& tls, std::initializer_list<TlsValue> kin
   return {};
 }
 
-ProtoWriter sourceOf(const format::FormatContext& context, const FilterPlace& place,
-                     const HeaderMap& headers, bool with_certificate) {
+// `headers`: null: it is a connection that is asked about.
+ProtoWriter sourceOf(const format::FormatContext& context, const net::Address& remote,
+                     const HeaderMap* headers, bool with_certificate) {
   ProtoWriter peer;
-  addAddress(&place.peer(), &peer);
-  const HeaderEntry* const service = headers.find(HeaderId::XEnvoyDownstreamServiceCluster);
+  addAddress(&remote, &peer);
+  const HeaderEntry* const service =
+      headers ? headers->find(HeaderId::XEnvoyDownstreamServiceCluster) : nullptr;
   if (service && service->value_size > 0) peer.bytes(2, asUtf8(service->value()));
   if (const net::TlsInfo* const tls = context.downstream_tls) {
     const std::string principal =
@@ -113,6 +115,56 @@ std::string timestamp(uint64_t us) {
   time.number(1, us / 1'000'000);
   if (us % 1'000'000 > 0) time.number(2, us % 1'000'000 * 1000);
   return time.take();
+}
+
+// envoy.config.core.v3.Metadata, of these namespaces. What the request has comes before what its
+// connection has.
+ProtoWriter metadataOf(const format::FormatContext& context,
+                       const std::vector<std::string>& namespaces) {
+  ProtoWriter metadata;
+  for (const std::string& space : namespaces) {
+    ProtoWriter values;
+    bool is_there = false;
+    for (size_t i = context.filter_metadata.size(); i > 0 && !is_there; --i) {
+      const format::SetMetadata& set = context.filter_metadata[i - 1];
+      if (set.space != space) continue;
+      const auto* const all = set.metadata->find({});
+      is_there = all && format::writeStruct(all->text, &values);
+    }
+    if (!is_there && context.metadata) {
+      const auto found = context.metadata->find(space);
+      is_there = found != context.metadata->end();
+      if (is_there) format::writeStruct(found->second, &values);
+    }
+    if (!is_there) continue;
+    ProtoWriter entry;
+    entry.bytes(1, space);
+    entry.bytes(2, values.view());
+    metadata.bytes(1, entry.view());
+  }
+  return metadata;
+}
+
+// The same of what the request's route says.
+ProtoWriter routeMetadataOf(const format::FormatContext& context,
+                            const std::vector<std::string>& namespaces) {
+  ProtoWriter metadata;
+  constexpr auto kRoute = static_cast<size_t>(plan::FormatPiece::MetadataSource::Route);
+  const std::vector<plan::MetadataSpace>* const spaces = context.configured_metadata[kRoute];
+  if (!spaces) return metadata;
+  for (const plan::MetadataSpace& space : *spaces) {
+    if (std::ranges::find(namespaces, space.name) == namespaces.end()) continue;
+    for (const plan::MetadataValue& value : space.values) {
+      if (!value.path.empty()) continue;
+      ProtoWriter values;
+      format::writeStruct(std::string_view(value.text), &values);
+      ProtoWriter entry;
+      entry.bytes(1, space.name);
+      entry.bytes(2, values.view());
+      metadata.bytes(1, entry.view());
+    }
+  }
+  return metadata;
 }
 
 }  // namespace
@@ -161,7 +213,8 @@ void ExtAuthzCheck::beginGrpc(const http::RequestHead& head, const route::Reques
   const plan::ExtAuthz& plan = settings_->plan;
   format::FormatContext context;
   place.describe(&context);
-  before_.bytes(1, sourceOf(context, place, head.headers, plan.include_peer_certificate).view());
+  before_.bytes(
+      1, sourceOf(context, place.peer(), &head.headers, plan.include_peer_certificate).view());
   before_.bytes(2, destinationOf(context, plan.labels).view());
   time_ = timestamp(context.start_time_us);
   http_.bytes(1, std::to_string(stream_id));
@@ -208,7 +261,25 @@ void ExtAuthzCheck::beginGrpc(const http::RequestHead& head, const route::Reques
     if (tls && tls->append(TlsValue::ServerName, &name) && !name.empty()) session.bytes(1, name);
     after_.bytes(12, session.view());
   }
-  after_.bytes(13, {});
+  after_.bytes(13, routeMetadataOf(context, plan.route_metadata_namespaces).view());
+}
+
+std::string connectionCheck(const plan::NetworkExtAuthz& plan, const format::FormatContext& context,
+                            const net::Address& remote) {
+  ProtoWriter attributes;
+  attributes.bytes(1, sourceOf(context, remote, nullptr, plan.include_peer_certificate).view());
+  attributes.bytes(2, destinationOf(context, plan.labels).view());
+  attributes.bytes(11, metadataOf(context, plan.metadata_namespaces).view());
+  std::string name;
+  const net::TlsInfo* const tls = plan.include_tls_session ? context.downstream_tls : nullptr;
+  if (tls && tls->append(TlsValue::ServerName, &name) && !name.empty()) {
+    ProtoWriter session;
+    session.bytes(1, name);
+    attributes.bytes(12, session.view());
+  }
+  ProtoWriter message;
+  message.bytes(1, attributes.view());
+  return message.take();
 }
 
 // ---- over HTTP ----
@@ -255,7 +326,7 @@ void ExtAuthzCheck::ask(calls::Call& call, calls::Calls& calls, const FilterPlac
     all.append(after_.view());
     ProtoWriter message;
     message.bytes(1, all);
-    call.askGrpc(calls, *service_->service, kMethod, message.view(), &context);
+    call.askGrpc(calls, *service_->service, kCheckMethod, message.view(), &context);
     return;
   }
   Arena& arena = calls.arena();

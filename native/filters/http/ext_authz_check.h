@@ -16,6 +16,8 @@
 
 namespace fairlead::filters {
 
+inline constexpr std::string_view kCheckMethod = "/envoy.service.auth.v3.Authorization/Check";
+
 class ExtAuthzCheck {
  public:
   using Extensions = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -45,5 +47,9 @@ class ExtAuthzCheck {
   // Of HTTP.
   http::SavedHead head_;
 };
+
+// What a service is told of a connection (CheckRequest).
+std::string connectionCheck(const plan::NetworkExtAuthz& plan, const format::FormatContext& context,
+                            const net::Address& remote);
 
 }  // namespace fairlead::filters

@@ -220,6 +220,7 @@ class DiscoveredFilters;
 class Faults;
 class JwtKeyStores;
 class LateCountsOfAll;
+struct LiveValues;
 class Publishers;
 class Taps;
 
@@ -245,6 +246,7 @@ struct ConfigScope {
   JwtKeyStores& jwt_keys;
   // Null: there are none.
   caches::CacheStores* caches = nullptr;
+  LiveValues& live;
 };
 
 // The same of what routes say of filters.
@@ -254,11 +256,13 @@ struct RouteScope {
   NameIds& clusters;
   unsigned workers;
   Publishers& publishers;
+  LiveValues& live;
   // Of the connection manager with that prefix; null: there is none.
   const std::function<ConfigScope(const std::string& stat_prefix)>* chain_scope = nullptr;
 
   static RouteScope of(const ConfigScope& scope) {
-    return {scope.registry, scope.slots, scope.clusters, scope.workers, scope.publishers};
+    return {scope.registry, scope.slots,      scope.clusters,
+            scope.workers,  scope.publishers, scope.live};
   }
 };
 

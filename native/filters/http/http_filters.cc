@@ -33,11 +33,12 @@
 #include "filters/http/jwt_authn.h"
 #include "filters/http/local_ratelimit.h"
 #include "filters/http/matched.h"
+#include "filters/http/oauth2.h"
 #include "filters/http/on_demand.h"
+#include "filters/http/original_src.h"
 #include "filters/http/rate_limit_descriptors.h"
 #include "filters/http/ratelimit.h"
 #include "filters/http/rbac.h"
-#include "filters/http/original_src.h"
 #include "filters/http/set_filter_state.h"
 #include "filters/http/set_metadata.h"
 #include "filters/http/stateful_session.h"
@@ -105,6 +106,7 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
     return AdaptiveConcurrencyConfig::build(*plan.adaptive_concurrency, scope);
   }
   if (plan.jwt_authn) return JwtAuthnConfig::build(*plan.jwt_authn, scope);
+  if (plan.oauth2) return OAuth2Config::build(*plan.oauth2, scope);
   if (plan.api_key_auth) {
     return std::shared_ptr<const HttpFilterConfig>(
         std::make_shared<ApiKeyAuthConfig>(*plan.api_key_auth, scope));
@@ -214,9 +216,12 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
   if (plan.stateful_session) {
     return std::unique_ptr<const route::FilterConfig>(new SessionSettings(*plan.stateful_session));
   }
+  if (plan.oauth2) {
+    return asFilterConfig(OAuth2Settings::build(*plan.oauth2, scope, stats::plainScope({})));
+  }
   if (plan.aws_request_signing) {
     return asFilterConfig(
-        AwsSettings::build(*plan.aws_request_signing, scope.registry,
+        AwsSettings::build(*plan.aws_request_signing, scope,
                            stats::plainScope(plan.aws_request_signing->stat_prefix)));
   }
   return Error{"a filter's configuration of a kind that is not known here"};

@@ -1,23 +1,16 @@
 #include "filters/network/network_rbac.h"
 
-#include <sys/epoll.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "format/origin.h"
 #include "log/log.h"
-#include "net/connection.h"
-#include "net/wrapping_transport.h"
+#include "net/downstream_connection.h"
 #include "stats/scopes.h"
 
 namespace fairlead::filters {
 
 namespace {
-
-using RbacFilters = std::vector<std::shared_ptr<const NetworkRbac>>;
 
 constexpr std::string_view kNetworkRbacSpace = "envoy.filters.network.rbac";
 
@@ -32,76 +25,28 @@ Result<std::unique_ptr<const RbacRules>> rulesOf(const Boxed<plan::RbacRules>& p
   return RbacRules::build(*plan);
 }
 
-// Beneath one connection; its worker's thread.
-class RbacTransport final : public net::WrappingTransport, private net::Timer {
+// Of one connection.
+class RbacPass final : public GuardPass {
  public:
-  RbacTransport(const RbacFilters& filters, net::DownstreamConnection& owner, unsigned worker,
-                std::unique_ptr<net::Transport> inner)
-      : WrappingTransport(std::move(inner)), filters_(filters), owner_(owner), worker_(worker) {}
+  RbacPass(const NetworkRbac& filter, net::DownstreamConnection& connection, unsigned worker)
+      : filter_(filter), connection_(connection), worker_(worker) {}
 
-  Handshake handshake(int fd) override { return inner_ ? inner_->handshake(fd) : Handshake::Done; }
-
-  ssize_t read(int fd, char* to, size_t room) override {
-    if (is_refused_) return refuse();
-    const ssize_t got = WrappingTransport::read(fd, to, room);
-    if (got < 0) return got;
-    const NetworkRbac* const refusing = ask();
-    if (!refusing) return got;
-    is_refused_ = true;
-    // It came, though nobody sees it.
-    connection_->countSpliced(static_cast<uint64_t>(got), 0);
-    if (const net::Millis delay_ms = refusing->plan().delay_ms) {
-      net::Loop& loop = connection_->loop();
-      loop.timers().arm(this, loop.now() + delay_ms);
-    }
-    return refuse();
+  Verdict onData() override {
+    return filter_.admits(connection_, worker_) ? Verdict::Passes : Verdict::Refused;
   }
+  bool isContinuous() const override { return filter_.plan().is_continuous; }
+  net::Millis delay() const override { return filter_.plan().delay_ms; }
 
  private:
-  // Null: it may go on.
-  const NetworkRbac* ask() {
-    for (const auto& filter : filters_) {
-      if (was_asked_ && !filter->plan().is_continuous) continue;
-      if (!filter->admits(owner_, worker_)) return filter.get();
-    }
-    was_asked_ = true;
-    return nullptr;
-  }
-
-  ssize_t refuse() {
-    errno = Timer::isArmed() ? EAGAIN : EPERM;
-    return -1;
-  }
-
-  void onTimer() override { connection_->wake(EPOLLIN); }
-
-  const RbacFilters& filters_;
-  net::DownstreamConnection& owner_;
+  const NetworkRbac& filter_;
+  net::DownstreamConnection& connection_;
   const unsigned worker_;
-  bool was_asked_ = false;
-  bool is_refused_ = false;
-};
-
-class RbacTransports final : public net::TransportFactory {
- public:
-  RbacTransports(RbacFilters filters, net::SharedTransport inner)
-      : filters_(std::move(filters)), inner_(std::move(inner)) {}
-
-  std::unique_ptr<net::Transport> make(const net::TransportTarget& target) const override {
-    return std::make_unique<RbacTransport>(filters_, *target.owner, target.worker,
-                                           net::makeTransport(inner_, target));
-  }
-  bool isTls() const override { return net::isTls(inner_); }
-
- private:
-  const RbacFilters filters_;
-  const net::SharedTransport inner_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const NetworkRbac>> NetworkRbac::build(const plan::NetworkRbac& plan,
-                                                              stats::Registry& registry) {
+Result<std::shared_ptr<const ConnectionGuard>> NetworkRbac::build(const plan::NetworkRbac& plan,
+                                                                  const GuardScope& scope) {
   auto filter = std::make_shared<NetworkRbac>();
   filter->plan_ = plan;
   auto rules = rulesOf(plan.rules);
@@ -111,24 +56,16 @@ Result<std::shared_ptr<const NetworkRbac>> NetworkRbac::build(const plan::Networ
   if (!shadow) return shadow.error();
   filter->shadow_ = std::move(shadow.value());
   const std::string prefix = plan.stat_prefix + (plan.stat_prefix.ends_with('.') ? "" : ".");
-  filter->stats_ = registry.create<stats::NetworkRbac>(stats::plainScope(prefix + rbacPart({})));
-  filter->shadow_stats_ = registry.create<stats::NetworkRbacShadow>(
+  filter->stats_ =
+      scope.registry.create<stats::NetworkRbac>(stats::plainScope(prefix + rbacPart({})));
+  filter->shadow_stats_ = scope.registry.create<stats::NetworkRbacShadow>(
       stats::plainScope(prefix + rbacPart(plan.shadow_stat_prefix)));
-  return std::shared_ptr<const NetworkRbac>(std::move(filter));
+  return std::shared_ptr<const ConnectionGuard>(std::move(filter));
 }
 
-Result<net::SharedTransport> NetworkRbac::guard(const std::vector<plan::ConnectionGuard>& plans,
-                                                net::SharedTransport inner,
-                                                stats::Registry& registry) {
-  RbacFilters filters;
-  for (const plan::ConnectionGuard& plan : plans) {
-    if (!plan.rbac) continue;
-    auto filter = build(*plan.rbac, registry);
-    if (!filter) return filter.error();
-    filters.push_back(std::move(filter.value()));
-  }
-  return net::SharedTransport(
-      std::make_shared<RbacTransports>(std::move(filters), std::move(inner)));
+std::unique_ptr<GuardPass> NetworkRbac::make(net::DownstreamConnection& connection, unsigned worker,
+                                             GuardWaiter&) const {
+  return std::make_unique<RbacPass>(*this, connection, worker);
 }
 
 bool NetworkRbac::admits(net::DownstreamConnection& connection, unsigned worker) const {

@@ -1,30 +1,21 @@
 // envoy.filters.network.rbac: who may connect, asked once the first bytes of a connection have
-// come, or with all of them. It stands beneath what the chain speaks, so that nothing of a client
-// who may not is seen. Shared by all workers; immutable but for statistics.
+// come, or with all of them. Shared by all workers; immutable but for statistics.
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "base/result.h"
 #include "filters/http/rbac_rules.h"
-#include "net/transport.h"
-#include "plan/plan.gen.h"
-#include "stats/registry.h"
-
-namespace fairlead::net {
-class DownstreamConnection;
-}
+#include "filters/network/connection_guard.h"
 
 namespace fairlead::filters {
 
-class NetworkRbac {
+class NetworkRbac final : public ConnectionGuard {
  public:
-  static Result<std::shared_ptr<const NetworkRbac>> build(const plan::NetworkRbac& plan,
-                                                          stats::Registry& registry);
-  // Connections of a chain with such filters, in their order. `inner`: null: raw sockets.
-  static Result<net::SharedTransport> guard(const std::vector<plan::ConnectionGuard>& plans,
-                                            net::SharedTransport inner, stats::Registry& registry);
+  static Result<std::shared_ptr<const ConnectionGuard>> build(const plan::NetworkRbac& plan,
+                                                              const GuardScope& scope);
+
+  std::unique_ptr<GuardPass> make(net::DownstreamConnection& connection, unsigned worker,
+                                  GuardWaiter& waiter) const override;
 
   const plan::NetworkRbac& plan() const { return plan_; }
   // Counts and tells of it; why it may not is told as well.

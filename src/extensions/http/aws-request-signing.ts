@@ -1,20 +1,16 @@
 // envoy.filters.http.aws_request_signing
-import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import type {
-  envoy_extensions_common_aws_v3_AwsCredentialProvider as Provider,
   envoy_extensions_filters_http_aws_request_signing_v3_AwsRequestSigning as Message,
   envoy_extensions_filters_http_aws_request_signing_v3_AwsRequestSigningPerRoute as PerRoute,
   envoy_type_matcher_v3_StringMatcher as StringMatcher,
 } from '../../../build/messages.gen.js';
-import { defineHttpFilter } from '../../plan/extension.js';
+import { compileAwsChain, placeOf } from '../../plan/aws/chain.js';
+import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
 import { compileStringMatcher } from '../../plan/match/matchers.js';
-import { readFile, readTextSource } from '../../plan/message/data-source.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { AwsCredentials, AwsSigning, StringMatch } from '../../plan/plan.gen.js';
+import type { AwsSigning, StringMatch } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.aws_request_signing.v3';
 const FIELDS = supportedFields<Message>(
@@ -35,14 +31,6 @@ const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.AwsRequestSigningPerRout
   'aws_request_signing',
   'stat_prefix',
 ]);
-// Those that ask other services are not here.
-const PROVIDER = supportedFields<Provider>('envoy.extensions.common.aws.v3.AwsCredentialProvider', [
-  'inline_credential',
-  'credentials_file_provider',
-  'environment_credential_provider',
-  'custom_credential_provider_chain',
-]);
-
 const DEFAULT_EXPIRATION_S = 5;
 /** Headers that proxies on the way may change. */
 const EXCLUDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-amzn-trace-id'];
@@ -50,19 +38,21 @@ const EXCLUDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-amzn-trace-id'];
 export const awsRequestSigning = defineHttpFilter<Message, PerRoute>({
   name: 'envoy.filters.http.aws_request_signing',
   type: FIELDS.type,
-  compile: (config, place) => ({ aws_request_signing: compile(config, place) }),
+  compile: (config, place, context) => ({ aws_request_signing: compile(config, place, context) }),
   byRoute: {
     type: PER_ROUTE.type,
-    compile(config, place) {
+    compile(config, place, context) {
       refuseOtherFields(place, config, PER_ROUTE);
-      const signing = compile(config.aws_request_signing ?? {}, place.field('aws_request_signing'));
+      const at = place.field('aws_request_signing');
+      const signing = compile(config.aws_request_signing ?? {}, at, context);
       return { aws_request_signing: { ...signing, stat_prefix: config.stat_prefix } };
     },
   },
 });
 
-function compile(config: Message, place: Place): AwsSigning {
+function compile(config: Message, place: Place, context: CompileContext): AwsSigning {
   refuseOtherFields(place, config, FIELDS);
+  const region = regionOf(config, place.field('region'));
   const { query_string: query } = config;
   const matchers = (name: 'match_excluded_headers' | 'match_included_headers'): StringMatch[] =>
     (config[name] ?? []).flatMap(
@@ -71,7 +61,7 @@ function compile(config: Message, place: Place): AwsSigning {
     );
   return {
     service: config.service_name,
-    region: regionOf(config, place.field('region')),
+    region,
     host_rewrite: config.host_rewrite,
     unsigned_payload: config.use_unsigned_payload,
     excluded_headers: [
@@ -84,7 +74,7 @@ function compile(config: Message, place: Place): AwsSigning {
         wholeMs(query.expiration_time, DEFAULT_EXPIRATION_S * 1000) / 1000,
       ),
     }),
-    credentials: credentialsOf(config.credential_provider, place.field('credential_provider')),
+    ...credentialsOf(config, region, place.field('credential_provider'), context),
   };
 }
 
@@ -98,65 +88,19 @@ function regionOf({ region = '' }: Message, place: Place): string {
   return '';
 }
 
-/** As they are when the configuration is read. */
-function credentialsOf(provider: Provider | undefined, place: Place): AwsCredentials {
-  if (provider) refuseOtherFields(place, provider, PROVIDER);
-  const { inline_credential: inline, credentials_file_provider: file } = provider ?? {};
-  if (inline) return inline;
-  const isDefault = !provider?.custom_credential_provider_chain;
-  if (isDefault || provider.environment_credential_provider) {
-    const found = fromEnvironment();
-    if (found) return found;
-  }
-  if (isDefault || file) {
-    const source = file?.credentials_data_source;
-    const text = source
-      ? readTextSource(source, place.field('credentials_file_provider'))
-      : fromDefaultFile(place);
-    const found = text === undefined ? undefined : fromFile(text, file?.profile);
-    if (found) return found;
-  }
-  place.error('credentials of AWS that other services give are not supported yet', {
-    expected:
-      'inline_credential, credentials_file_provider, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
-  });
-  return {};
-}
-
-function fromEnvironment(): AwsCredentials | undefined {
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = process.env;
-  if (!id || !secret) return undefined;
+/** As they are when the configuration is read, or as services give them from then on. */
+function credentialsOf(
+  { credential_provider: provider }: Message,
+  region: string,
+  place: Place,
+  context: CompileContext,
+): Pick<AwsSigning, 'credentials' | 'providers'> {
+  const chain = compileAwsChain(provider, region, place);
+  if (chain.credentials) return { credentials: chain.credentials };
+  if (chain.providers.length === 0) return { credentials: {} };
+  const asked = [chain, ...chain.providers.flatMap((one) => ('chain' in one ? one.chain : []))];
   return {
-    access_key_id: id,
-    secret_access_key: secret,
-    session_token: process.env.AWS_SESSION_TOKEN,
-  };
-}
-
-function fromDefaultFile(place: Place): string | undefined {
-  const path = process.env.AWS_SHARED_CREDENTIALS_FILE || join(homedir(), '.aws', 'credentials');
-  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
-  const bytes = readFile(path, place);
-  return bytes && Buffer.from(bytes).toString();
-}
-
-/** Of the profile that is meant, of an INI file. */
-function fromFile(text: string, profile = ''): AwsCredentials | undefined {
-  const wanted = profile || process.env.AWS_PROFILE || 'default';
-  const values = new Map<string, string>();
-  let current = '';
-  for (const line of text.split(/\r?\n/)) {
-    const section = /^\s*\[([^\]]*)\]/.exec(line);
-    if (section) current = (section[1] ?? '').trim();
-    const [, key = '', value = ''] = /^\s*([^=#;]+?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    if (current === wanted && key !== '') values.set(key.toLowerCase(), value);
-  }
-  const id = values.get('aws_access_key_id');
-  const secret = values.get('aws_secret_access_key');
-  if (!id || !secret) return undefined;
-  return {
-    access_key_id: id,
-    secret_access_key: secret,
-    session_token: values.get('aws_session_token'),
+    credentials: { id: context.live.add({ kind: 'aws', chain }), is_pending: true },
+    providers: [...new Set(asked.flatMap(({ providers }) => providers.map(placeOf)))],
   };
 }

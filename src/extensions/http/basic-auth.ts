@@ -17,6 +17,7 @@ const FIELDS = supportedFields<BasicAuth>(`${PACKAGE}.BasicAuth`, [
   'authentication_header',
   'allow_missing',
   'realm',
+  'emit_dynamic_metadata',
 ]);
 const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.BasicAuthPerRoute`, ['users', 'realm']);
 
@@ -30,7 +31,7 @@ const EXPECTED =
 export const basicAuth = defineHttpFilter<BasicAuth, PerRoute>({
   name: 'envoy.filters.http.basic_auth',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     return {
       basic_auth: {
@@ -38,6 +39,7 @@ export const basicAuth = defineHttpFilter<BasicAuth, PerRoute>({
         forward_username_header: config.forward_username_header?.toLowerCase(),
         authentication_header: (config.authentication_header || 'authorization').toLowerCase(),
         allow_missing: config.allow_missing,
+        metadata_name: config.emit_dynamic_metadata ? context.httpFilterName : '',
       },
     };
   },

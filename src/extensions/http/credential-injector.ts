@@ -2,6 +2,8 @@
 import type {
   envoy_extensions_filters_http_credential_injector_v3_CredentialInjector as Message,
   envoy_extensions_http_injected_credentials_generic_v3_Generic as Generic,
+  envoy_extensions_http_injected_credentials_oauth2_v3_OAuth2 as OAuth2,
+  envoy_extensions_http_injected_credentials_oauth2_v3_OAuth2_ClientCredentials as ClientCredentials,
 } from '../../../build/messages.gen.js';
 import {
   defineExtension,
@@ -9,7 +11,9 @@ import {
   type HttpFilterExtension,
 } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
-import { readTextSource } from '../../plan/message/data-source.js';
+import { compileHttpUri } from '../../plan/jwt/remote-jwks.js';
+import { compileSecret } from '../../plan/message/secret.js';
+import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { CredentialInjector } from '../../plan/plan.gen.js';
@@ -23,6 +27,23 @@ const GENERIC = supportedFields<Generic>(
   ['credential', 'header', 'header_value_prefix'],
 );
 
+const OAUTH2 = supportedFields<OAuth2>(
+  'envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2',
+  [
+    'token_endpoint',
+    'scopes',
+    'client_credentials',
+    'token_fetch_retry_interval',
+    'endpoint_params',
+  ],
+);
+const CLIENT = supportedFields<ClientCredentials>(
+  'envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials',
+  ['client_id', 'client_secret', 'auth_type'],
+);
+
+const DEFAULT_RETRY_MS = 2000;
+
 export const credentialInjector: HttpFilterExtension = defineExtension<Message, HttpFilterPlan>({
   name: 'envoy.filters.http.credential_injector',
   type: FIELDS.type,
@@ -30,15 +51,22 @@ export const credentialInjector: HttpFilterExtension = defineExtension<Message, 
     refuseOtherFields(place, config, FIELDS);
     const state = config.credential?.typed_config;
     const at = place.field('credential').field('typed_config');
-    if (state && state.$type !== GENERIC.type) {
-      at.error(`the credential ${state.$type} is not supported yet`, { expected: GENERIC.type });
+    const compiled =
+      state?.$type === GENERIC.type
+        ? compileGeneric(state as Generic, at.within(GENERIC.type), context)
+        : state?.$type === OAUTH2.type
+          ? compileOAuth2(state as OAuth2, at.within(OAUTH2.type), context)
+          : {};
+    if (state && state.$type !== GENERIC.type && state.$type !== OAUTH2.type) {
+      at.error(`the credential ${state.$type ?? ''} is not supported yet`, {
+        expected: `${GENERIC.type} or ${OAUTH2.type}`,
+      });
     }
-    const generic = state?.$type === GENERIC.type ? (state as Generic) : {};
     return {
       credential_injector: {
         overwrites: config.overwrite,
         allows_without: config.allow_request_without_credential,
-        ...compileGeneric(generic, at.within(GENERIC.type), context),
+        ...compiled,
       },
     };
   },
@@ -50,17 +78,48 @@ function compileGeneric(
   context: CompileContext,
 ): CredentialInjector {
   refuseOtherFields(place, config, GENERIC);
-  const { credential = {} } = config;
-  const header = (config.header || 'authorization').toLowerCase();
-  const at = place.field('credential');
-  if (credential.sds_config) {
-    at.field('sds_config').error('credentials that come by SDS are not supported yet', {
-      expected: 'the name of one of static_resources.secrets with generic_secret',
-    });
-    return { header };
-  }
-  const found = context.secrets.find('generic_secret', credential, at);
-  const text = found && readTextSource(found.message.secret, found.place.field('secret'));
-  if (text === undefined || text === '') return { header };
-  return { header, prefix: config.header_value_prefix, credential: { value: text } };
+  return {
+    header: (config.header || 'authorization').toLowerCase(),
+    prefix: config.header_value_prefix,
+    credential: compileSecret(config.credential ?? {}, place.field('credential'), context),
+  };
+}
+
+function compileOAuth2(config: OAuth2, place: Place, context: CompileContext): CredentialInjector {
+  refuseOtherFields(place, config, OAUTH2);
+  const { client_credentials: client = {} } = config;
+  const at = place.field('client_credentials');
+  refuseOtherFields(at, client, CLIENT);
+  const auth = client.auth_type ?? 'BASIC_AUTH';
+  const id = context.live.add({
+    kind: 'token',
+    endpoint: {
+      ...compileHttpUri(config.token_endpoint ?? {}, place.field('token_endpoint'), context),
+      retries: 0,
+      backOff: { baseMs: 0, maxMs: 0 },
+    },
+    clientId: client.client_id ?? '',
+    auth,
+    secret: auth === 'TLS_CLIENT_AUTH' ? () => '' : secretOf(client, at, context),
+    scopes: config.scopes ?? [],
+    params: (config.endpoint_params ?? []).map(({ name = '', value = '' }) => ({ name, value })),
+    retryMs: wholeMs(config.token_fetch_retry_interval, DEFAULT_RETRY_MS),
+    statPrefix: `http.${context.httpStatPrefix ?? ''}.credential_injector.oauth2.`,
+    localAddress: context.localAddress,
+  });
+  return { header: 'authorization', credential: { id }, counts_tokens: true };
+}
+
+function secretOf(
+  { client_secret: config = {} }: ClientCredentials,
+  place: Place,
+  context: CompileContext,
+): () => string {
+  const at = place.field('client_secret');
+  const { live } = context;
+  const wrong = 'Invalid oauth2 client secret configuration';
+  const secret = compileSecret(config, at, context, wrong, true);
+  if (!secret?.id) return () => secret?.value ?? '';
+  const { id } = secret;
+  return () => live.secretTextOf(Number(id)) ?? '';
 }

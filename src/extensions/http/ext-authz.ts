@@ -10,6 +10,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
 import { compileDataService, compileHttpDataService } from '../../plan/calls/data-service.js';
+import { compileLabels } from '../../plan/calls/labels.js';
 import { compileMutationRules } from '../../plan/match/mutation-rules.js';
 import { compileMetadataMatcher } from '../../plan/match/metadata.js';
 import { compileStringList } from '../../plan/match/string-list.js';
@@ -54,6 +55,8 @@ const FIELDS = supportedFields<Message>(`${PACKAGE}.ExtAuthz`, [
   'enable_dynamic_metadata_ingestion',
   'max_denied_response_body_bytes',
   'shadow_mode',
+  'route_metadata_context_namespaces',
+  'clear_route_cache_headers',
 ]);
 const HTTP = supportedFields<HttpService>(`${PACKAGE}.HttpService`, [
   'server_uri',
@@ -125,8 +128,10 @@ function compile(config: Message, place: Place, context: CompileContext): ExtAut
     failure_mode_allow_header_add: config.failure_mode_allow_header_add,
     body: compileBody(config.with_request_body, place.field('with_request_body')),
     clear_route_cache: config.clear_route_cache,
+    clear_route_headers: (config.clear_route_cache_headers ?? []).map((name) => name.toLowerCase()),
     status_on_error: errorStatus(config.status_on_error?.code, FORBIDDEN),
     metadata_namespaces: config.metadata_context_namespaces,
+    route_metadata_namespaces: config.route_metadata_context_namespaces,
     enabled: compileShare(config.filter_enabled, context),
     enabled_metadata: metadata && {
       kind: RbacCondition_Kind.METADATA,
@@ -257,16 +262,6 @@ function compileResponse(config: AuthorizationResponse, place: Place): Partial<E
     client_headers_on_success: list('allowed_client_headers_on_success'),
     metadata_headers: list('dynamic_metadata_from_headers'),
   };
-}
-
-/** Text alone: what else the node's metadata has there is no label. */
-function compileLabels(key: string | undefined, { nodeMetadata }: CompileContext): TextPair[] {
-  const labels = key ? nodeMetadata[key] : undefined;
-  if (typeof labels !== 'object' || labels === null || Array.isArray(labels)) return [];
-  return Object.entries(labels).map(([name, value]) => ({
-    key: name,
-    value: typeof value === 'string' ? value : '',
-  }));
 }
 
 const pairs = (map: Readonly<Record<string, string>> | undefined): TextPair[] =>

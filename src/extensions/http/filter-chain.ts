@@ -51,7 +51,10 @@ export function compileHttpFilters(
     }
     const extension = findExtension(context, 'httpFilters', filter, at);
     if (!extension || !filter.typed_config) return;
-    const compiled = extension.compile(filter.typed_config, at.field('typed_config'), context);
+    const compiled = extension.compile(filter.typed_config, at.field('typed_config'), {
+      ...context,
+      httpFilterName: filter.name ?? '',
+    });
     const position = { isTerminal: 'router' in compiled, isLast: index === filters.length - 1 };
     checkOrder(filter, position, `named ${filter.name ?? ''} of type ${extension.name}`, chain, at);
     if ('router' in compiled) router = { ...compiled.router, name: filter.name };

@@ -188,7 +188,8 @@ const DEFAULT_PREMATURE_RESET_S = 1;
 export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.http_connection_manager',
   type: TYPE,
-  compile(message, place, context) {
+  compile(message, place, outer) {
+    const context = { ...outer, httpStatPrefix: message.stat_prefix ?? '' };
     refuseOtherFields(place, message, FIELDS);
     const filters = message.http_filters ?? [];
     const http_filters = withOwnConfigs(filters, place.field('http_filters'), context);

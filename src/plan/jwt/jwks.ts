@@ -63,7 +63,7 @@ function ofRsa(jwk: Members, named: Named): Jwk | string {
   const e = bytesOf(jwk.e);
   const exponent = e && Number.parseInt(e.toString('hex') || '0', 16);
   if (!bytesOf(jwk.n) || (exponent !== 3 && exponent !== 65537)) return wrong;
-  const key = spkiOf({ kty: 'RSA', n: jwk.n, e: jwk.e });
+  const key = spkiOf({ kty: 'RSA', n: withoutBlanks(jwk.n), e: withoutBlanks(jwk.e) });
   return key ? { kind: Kind.RSA, ...named, key } : wrong;
 }
 
@@ -92,7 +92,7 @@ function ofCurve(jwk: Members, named: Named): Jwk | string {
     if (typeof jwk[name] !== 'string') return `[${name}] field is not string for an EC key`;
   }
   if (!bytesOf(jwk.x) || !bytesOf(jwk.y)) return 'Jwks EC [x] or [y] field is an invalid Base64.';
-  const key = spkiOf({ kty: 'EC', crv: curve, x: jwk.x, y: jwk.y });
+  const key = spkiOf({ kty: 'EC', crv: curve, x: withoutBlanks(jwk.x), y: withoutBlanks(jwk.y) });
   return key ? { kind: Kind.EC, ...named, key } : 'Jwks EC [x] and [y] fields have a parse error.';
 }
 
@@ -119,7 +119,7 @@ function ofEdwards(jwk: Members, named: Named): Jwk | string {
   const bytes = bytesOf(jwk.x);
   if (!bytes) return 'Jwks OKP [x] field is an invalid Base64.';
   if (bytes.length !== EDWARDS_BYTES) return 'Jwks OKP [x] field is wrong length.';
-  const key = spkiOf({ kty: 'OKP', crv: 'Ed25519', x: jwk.x });
+  const key = spkiOf({ kty: 'OKP', crv: 'Ed25519', x: withoutBlanks(jwk.x) });
   return key ? { kind: Kind.ED25519, ...named, key } : 'Jwks OKP [x] field is wrong length.';
 }
 
@@ -166,24 +166,34 @@ function spkiOf(jwk: Members): Uint8Array | undefined {
   }
 }
 
+const withoutBlanks = (text: unknown): string => String(text).replace(/[ \t\n\v\f\r]/g, '');
+
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Of Base64url. Undefined: it is none. */
+/** Of Base64url, in which blanks do not count. Undefined: it is none. */
 function bytesOf(value: unknown): Buffer | undefined {
-  if (typeof value !== 'string' || !/^[\w-]*={0,2}$/.test(value)) return undefined;
-  const digits = value.replace(/=+$/, '');
+  if (typeof value !== 'string') return undefined;
+  const coded = withoutBlanks(value);
+  if (!/^[\w-]*={0,2}$/.test(coded)) return undefined;
+  const digits = coded.replace(/=+$/, '');
   return digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64url');
 }
 
+/** As the real server reads it: lines may end within a text. */
 function parse(json: string): unknown {
+  const strict = json.replace(/"(?:[^"\\]|\\.)*"/gs, (text) =>
+    text.replace(/[\n\r\t]/g, (char) => ESCAPES[char] ?? char),
+  );
   try {
-    return JSON.parse(json);
+    return JSON.parse(strict);
   } catch {
     return undefined;
   }
 }
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

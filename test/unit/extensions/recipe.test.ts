@@ -25,8 +25,6 @@ function filterNames(): string[] {
 
 /** Of filters whose C++ is told of by others' tests, by stories and beside the real server. */
 const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set([
-  'api_key_auth',
-  'aws_request_signing',
   'composite',
   'credential_injector',
   'discovered',

@@ -51,7 +51,7 @@ test('ip_tagging has tags of ranges, and not of files', () => {
   );
 });
 
-test('credential_injector has the text of a secret, and no credential that has to be fetched', () => {
+test('credential_injector has the text of a secret, or a token that is fetched', () => {
   const inject = (type: string, fields: object, more: object = {}) =>
     compileOne('credential_injector.v3.CredentialInjector', {
       credential: { name: 'c', typed_config: any(type, fields) },
@@ -72,10 +72,19 @@ test('credential_injector has the text of a secret, and no credential that has t
     credential: { value: 'hush' },
   });
   assert.equal(inject(GENERIC, token).filter?.credential_injector?.header, 'authorization');
-  assert.match(inject(OAUTH2, {}).issues.join(), /the credential .*OAuth2 is not supported yet/);
-  const bySds = { credential: { name: 'far', sds_config: { ads: {} } } };
-  assert.match(
-    inject(GENERIC, bySds).issues.join(),
-    /credentials that come by SDS are not supported yet/,
-  );
+  assert.match(inject(OAUTH2, {}).issues.join(), /Invalid oauth2 client secret/);
+  const sds_config = { path_config_source: { path: process.execPath } };
+  const bySds = { credential: { name: 'far', sds_config } };
+  assert.deepEqual(inject(GENERIC, bySds).filter?.credential_injector?.credential?.id, 1);
+  const fetched = inject(OAUTH2, {
+    token_endpoint: { cluster: 'idp', uri: 'http://idp.test/token', timeout: 1000 },
+    client_credentials: { client_id: 'c', client_secret: { name: 'token' } },
+  });
+  assert.deepEqual(fetched.filter?.credential_injector, {
+    overwrites: undefined,
+    allows_without: undefined,
+    header: 'authorization',
+    credential: { id: 1 },
+    counts_tokens: true,
+  });
 });

@@ -141,9 +141,19 @@ test('credentials of AWS are of the configuration, of files or of the environmen
   const plan = compiled([one('aws_request_signing.v3.AwsRequestSigning', signing(file))])
     .filters?.[0];
   assert.equal(plan?.aws_request_signing?.credentials?.secret_access_key, 'key');
-  const far = { custom_credential_provider_chain: true, container_credential_provider: {} };
+  const far = {
+    custom_credential_provider_chain: true,
+    instance_profile_credential_provider: {},
+    assume_role_credential_provider: { role_arn: 'arn:aws:iam::1:role/a' },
+  };
+  const fetched = compiled([one('aws_request_signing.v3.AwsRequestSigning', signing(far))])
+    .filters?.[0]?.aws_request_signing;
+  assert.deepEqual(fetched?.credentials, { id: 1, is_pending: true });
+  assert.ok(fetched?.providers?.includes('ec2_instance_metadata_server_internal'));
+  assert.ok(fetched?.providers?.includes('sts_token_service_internal-r'));
+  const anywhere = { iam_roles_anywhere_credential_provider: {} };
   assert.match(
-    issuesOf('aws_request_signing.v3.AwsRequestSigning', signing(far)),
-    /not supported yet/,
+    issuesOf('aws_request_signing.v3.AwsRequestSigning', signing(anywhere)),
+    /iam_roles_anywhere_credential_provider/,
   );
 });

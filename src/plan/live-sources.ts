@@ -1,0 +1,73 @@
+// What filters are told while the server runs, each under a number: secrets that come by SDS, tokens
+// and credentials that are fetched.
+import type { HttpSource } from './jwks-source.js';
+import type { SecretRequest } from './secret-request.js';
+import type { AwsChain } from './aws/chain.js';
+
+export interface SecretSource {
+  readonly kind: 'secret';
+  readonly request: SecretRequest;
+  /** The control plane's own: no worker is told. */
+  readonly isOwn?: boolean;
+}
+
+/** A token of a client (RFC 6749 §4.4). */
+export interface TokenSource {
+  readonly kind: 'token';
+  readonly endpoint: HttpSource;
+  readonly clientId: string;
+  readonly auth: 'BASIC_AUTH' | 'TLS_CLIENT_AUTH' | 'URL_ENCODED_BODY';
+  /** As it is now; empty: it is not there. */
+  readonly secret: () => string;
+  readonly scopes: readonly string[];
+  readonly params: readonly { readonly name: string; readonly value: string }[];
+  readonly retryMs: number;
+  /** "http.web.credential_injector.oauth2." */
+  readonly statPrefix: string;
+  readonly localAddress: string;
+}
+
+export interface AwsSource {
+  readonly kind: 'aws';
+  readonly chain: AwsChain;
+}
+
+export type LiveSource = AwsSource | SecretSource | TokenSource;
+
+type Heed = (id: number, source: LiveSource) => void;
+
+/** All of a configuration, and of what comes while the server runs, by numbers that are never used again. */
+export class LiveSources {
+  readonly #sources = new Map<number, LiveSource>();
+  readonly #heeds: Heed[] = [];
+  #last = 0;
+  /** What a secret says now; undefined: it has not come. */
+  secretText: ((request: SecretRequest) => string | undefined) | undefined;
+
+  add(source: LiveSource): number {
+    this.#last += 1;
+    this.#sources.set(this.#last, source);
+    for (const heed of this.#heeds) heed(this.#last, source);
+    return this.#last;
+  }
+
+  /** Is told of those that are there, and of those that come. */
+  follow(heed: Heed): void {
+    this.#heeds.push(heed);
+    for (const [id, source] of [...this.#sources]) heed(id, source);
+  }
+
+  /** Undefined: it has not come. */
+  secretTextOf(id: number): string | undefined {
+    const source = this.#sources.get(id);
+    return source?.kind === 'secret' ? this.secretText?.(source.request) : undefined;
+  }
+
+  delete(id: number): void {
+    this.#sources.delete(id);
+  }
+
+  has(kind: LiveSource['kind']): boolean {
+    return [...this.#sources.values()].some((source) => source.kind === kind);
+  }
+}
