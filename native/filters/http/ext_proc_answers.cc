@@ -133,7 +133,7 @@ void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
   std::string why = "ext_proc_error_gRPC_error_";
   why.append(std::to_string(status)).append("{").append(answer.grpc_message);
   // What a host has said.
-  if (!answer.is_local && !service_->google_stats) {
+  if (!answer.is_local && !service_->isGoogle()) {
     why.append(answer.grpc_message.empty() ? "via_upstream" : "{via_upstream}");
   }
   why.append("}");
