@@ -44,7 +44,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   const plan::Service& plan = service.plan;
   HeaderMap& headers = *head.headers;
   Arena& arena = calls.arena();
-  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream && !service.google_stats) {
+  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream && !service.isGoogle()) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(plan.timeout_ms));
   }
   if (plan.is_internal) headers.set(HeaderId::XEnvoyInternal, "true");
@@ -57,11 +57,11 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     next_interval_ms_ = std::max<uint64_t>(1, plan.retry->base_interval_ms);
   }
   calls.prepare(service);
-  if (service.google_stats) {
+  if (!service.isGoogle()) {
+    calls.countRequest();
+  } else if (service.google_stats) {
     service.google_stats->shard(calls.context().worker + 1)
         ->add(stats::GoogleGrpc::Counter::StreamsTotal);
-  } else {
-    calls.countRequest();
   }
   cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {

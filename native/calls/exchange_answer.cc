@@ -155,7 +155,9 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
   std::string details = "upstream_reset_before_response_started{";
   const std::string_view reason = upstream::reasonOf(error.kind);
   text.append(reason);
-  details.append(reason).append("}");
+  details.append(reason);
+  if (!error.transport.empty()) details.append("|").append(error.transport);
+  details.append("}");
   std::ranges::replace(details, ' ', '_');
   answerLocally(status, text, details);
 }
@@ -176,7 +178,7 @@ void Exchange::answerLocally(uint16_t status, std::string_view text, std::string
   status_ = status;
   is_local_ = true;
   answer_.clear();
-  if (service_->google_stats) {
+  if (service_->isGoogle()) {
     // The gRPC library has its own words, and the real server hears but this of it.
     grpc_status_ = status == 504 ? kDeadlineExceeded : kInternal;
     grpc_message_.assign(status == 504 ? "Deadline Exceeded" : "");

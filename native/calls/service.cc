@@ -9,7 +9,7 @@
 namespace fairlead::calls {
 
 Result<std::unique_ptr<const Service>> Service::build(const plan::Service& plan, NameIds& clusters,
-                                                      stats::Registry& registry) {
+                                                      stats::Registry* registry) {
   auto service = std::make_unique<Service>();
   service->plan = plan;
   service->cluster = clusters.hold(plan.cluster);
@@ -19,9 +19,9 @@ Result<std::unique_ptr<const Service>> Service::build(const plan::Service& plan,
     route::readRetryOn(plan.retry->retry_on, &service->retry_on);
     route::readRetryGrpcOn(plan.retry->retry_on, &service->retry_on);
   }
-  if (!plan.stat_prefix.empty()) {
+  if (service->isGoogle() && registry) {
     service->google_stats =
-        registry.create<stats::GoogleGrpc>(stats::googleGrpcScope(plan.stat_prefix));
+        registry->create<stats::GoogleGrpc>(stats::googleGrpcScope(plan.stat_prefix));
   }
   return std::unique_ptr<const Service>(std::move(service));
 }

@@ -16,14 +16,16 @@ namespace fairlead::calls {
 
 struct Service {
   static Result<std::unique_ptr<const Service>> build(const plan::Service& plan, NameIds& clusters,
-                                                      stats::Registry& registry);
+                                                      stats::Registry* registry = nullptr);
 
   plan::Service plan;
   NameIds::Ref cluster;
   route::MutationList metadata;
   // What is worth another try: bits of route::RetryOn. 0: nothing is.
   uint32_t retry_on = 0;
-  // Of google_grpc; null: it is not.
+  // Its calls are those of the gRPC library, as far as anybody sees (google_grpc).
+  bool isGoogle() const { return !plan.stat_prefix.empty(); }
+  // Of that library; null: it is not, or who built it has no statistics.
   std::shared_ptr<stats::Block<stats::GoogleGrpc>> google_stats;
 };
 

@@ -66,6 +66,8 @@ void FilterChain::end() {
     letGo(Side::Request, *link);
     letGo(Side::Response, *link);
   }
+  for (auto& held : dropped_) free_.push_back(std::move(held));
+  dropped_.clear();
   for (const auto& held : free_) held->trim();
   links_.clear();
   answering_ = nullptr;

@@ -167,7 +167,8 @@ class FilterChain {
   // False: nothing more may be given.
   bool releaseHead(Side side, Link& link, bool end);
   bool releaseBody(Side side, Link& link, bool end);
-  void letGo(Side side, Link& link);
+  void letGo(Side side, Link& link) { letGo(side, link, &free_); }
+  void letGo(Side side, Link& link, std::vector<std::unique_ptr<HeldMessage>>* into);
   void goOn(Side side, Link& link);
   void goOnWithHead(Side side, Link& link);
   void editHead(Side side, Link& link, filters::HeadEditor& editor);
@@ -211,6 +212,8 @@ class FilterChain {
   size_t count_ = 0;
   // In use while a link points at it; kept from use to use.
   std::vector<std::unique_ptr<HeldMessage>> free_;
+  // Dropped ones, of which some may be on their way: nobody else gets them before the end.
+  std::vector<std::unique_ptr<HeldMessage>> dropped_;
   // Filters of the set, by their places.
   uint64_t on_ = 0;
   // Whose filter answers in parts; null: none does.

@@ -56,13 +56,13 @@ void FilterChain::holdData(Side side, Link& link, std::string_view data, bool en
   }
 }
 
-void FilterChain::letGo(Side side, Link& link) {
+void FilterChain::letGo(Side side, Link& link, std::vector<std::unique_ptr<HeldMessage>>* into) {
   HeldMessage* held = std::exchange(link.held[static_cast<size_t>(side)], nullptr);
   if (!held) return;
   const bool paused = held->pauses_sender;
   held->body.clear(owner_.info().loop().slabs());
   held->clear();
-  free_.push_back(std::unique_ptr<HeldMessage>(held));
+  into->push_back(std::unique_ptr<HeldMessage>(held));
   if (!paused) return;
   if (side == Side::Request) {
     owner_.resumeReading();
@@ -217,7 +217,7 @@ void FilterChain::flush(Side side) {
 
 void FilterChain::drop(Side side) {
   over_[static_cast<size_t>(side)] = true;
-  for (Link* link : links_) letGo(side, *link);
+  for (Link* link : links_) letGo(side, *link, &dropped_);
 }
 
 }  // namespace fairlead::proxy

@@ -17,7 +17,7 @@ import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
-import { HiddenClusters } from './cluster/hidden-clusters.js';
+import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
@@ -142,7 +142,7 @@ export interface CompileOptions {
 export type LaterContext = CompileContext & {
   readonly routes: RouteSlots;
   readonly names: NamePlans;
-  readonly hiddenClusters: HiddenClusters;
+  readonly hiddenClusters: HiddenClusterPlans;
   readonly discovered: BootstrapPlaces;
   /** What is told of the node with each collection. */
   readonly nodeContext: NodeContext;
@@ -256,7 +256,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     clusterSources: new ClusterSources(),
     logServices,
     // What its message says is this server's own.
-    hiddenClusters: new HiddenClusters((message, at) =>
+    hiddenClusters: new HiddenClusterPlans((message, at) =>
       compileCluster(message, at, { ...context, start: undefined }, undefined),
     ),
     addTap: (tap) => taps.push(tap) - 1,

@@ -21,7 +21,7 @@ import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { ClusterSources } from './cluster-sources.js';
-import type { HiddenClusters } from './cluster/hidden-clusters.js';
+import type { HiddenClusters } from './hidden-clusters.js';
 import type { DiscoveredPlaces } from './discovered.js';
 import type { Place } from './message/place.js';
 import type {
@@ -160,7 +160,7 @@ export interface CompileContext {
   /** Services that access logs are sent to. */
   readonly logServices: LogServices;
   /** Of services that are reached without a cluster of the configuration. */
-  readonly hiddenClusters: Pick<HiddenClusters, 'add'>;
+  readonly hiddenClusters: HiddenClusters;
   /** Takes a tap and gives the number under which the plan has it. */
   addTap(tap: TapDeclaration): number;
   /** Of what filters are told while the server runs. */

@@ -35,7 +35,7 @@ Result<std::unique_ptr<const AuthzService>> AuthzService::build(const plan::ExtA
                                                                 stats::Registry& registry) {
   auto service = std::make_unique<AuthzService>();
   Result<std::unique_ptr<const calls::Service>> asked =
-      calls::Service::build(plan.service.value_or(plan::Service()), clusters, registry);
+      calls::Service::build(plan.service.value_or(plan::Service()), clusters, &registry);
   if (!asked) return asked.error();
   service->service = std::move(asked.value());
   if (plan.http) {

@@ -100,6 +100,7 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   void onMoreTime(int64_t ms);
   void overrideMode(const plan::ProcessingMode& said);
   Outcome handle(const ProcessingAnswer& answer);
+  // The parts: ext_proc_parts.cc.
   Outcome handleHead(ProcessedMessage& message, std::string_view part);
   Outcome handleBody(ProcessedMessage& message, std::string_view part);
   Outcome handleTrailers(ProcessedMessage& message, std::string_view part);

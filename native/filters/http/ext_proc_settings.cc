@@ -15,7 +15,7 @@ Result<std::unique_ptr<const ExtProcSettings>> ExtProcSettings::build(const plan
   settings->plan = plan;
   settings->mode = plan.mode.value_or(plan::ProcessingMode());
   Result<std::unique_ptr<const calls::Service>> service =
-      calls::Service::build(plan.service.value_or(plan::Service()), clusters, registry);
+      calls::Service::build(plan.service.value_or(plan::Service()), clusters, &registry);
   if (!service) return service.error();
   settings->service = std::move(service.value());
   for (const plan::ProcessingAttribute& attribute : plan.request_attributes) {
@@ -47,7 +47,7 @@ Result<std::unique_ptr<const ExtProcRoute>> ExtProcRoute::build(const plan::ExtP
   route->metadata = route::MutationList({}, plan.metadata, http::isJoinedInRequests);
   if (plan.service) {
     Result<std::unique_ptr<const calls::Service>> service =
-        calls::Service::build(*plan.service, clusters, registry);
+        calls::Service::build(*plan.service, clusters, &registry);
     if (!service) return service.error();
     route->service = std::move(service.value());
   }

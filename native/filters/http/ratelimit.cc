@@ -299,8 +299,8 @@ Result<std::unique_ptr<const RatelimitRoute>> RatelimitRoute::build(
 BuiltFilter RatelimitConfig::build(const plan::Ratelimit& plan, const ConfigScope& scope) {
   constexpr uint64_t kAll = 1'000'000;
   auto config = std::make_shared<RatelimitConfig>();
-  Result<std::unique_ptr<const calls::Service>> service =
-      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, scope.registry);
+  Result<std::unique_ptr<const calls::Service>> service = calls::Service::build(
+      plan.service.value_or(plan::Service()), scope.clusters, &scope.registry);
   if (!service) return service.error();
   config->service = std::move(service.value());
   config->enabled = shareFrom(plan.enabled, kAll, scope.slots);

@@ -127,7 +127,7 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkExtAuthz::build(
   auto filter = std::make_shared<NetworkExtAuthz>();
   filter->plan = plan;
   auto service =
-      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, scope.registry);
+      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, &scope.registry);
   if (!service) return service.error();
   filter->service = std::move(service.value());
   if (plan.enabled_metadata) {

@@ -108,7 +108,7 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRatelimit::build(
   auto filter = std::make_shared<NetworkRatelimit>();
   filter->plan = plan;
   auto service =
-      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, scope.registry);
+      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, &scope.registry);
   if (!service) return service.error();
   filter->service = std::move(service.value());
   const auto share = [&scope](const Boxed<plan::RuntimeNumber>& number) {

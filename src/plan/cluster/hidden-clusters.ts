@@ -1,13 +1,14 @@
 // Clusters that no configuration has: of services that are reached as if by a library of their own
 // (google_grpc). No page shows them, and they stay as long as the server.
 import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
+import type { HiddenClusters } from '../hidden-clusters.js';
 import type { Place } from '../message/place.js';
 import type { ClusterPlan } from './cluster.js';
 
 /** No configuration can name such a cluster. */
 const PREFIX = '\u0000google_grpc ';
 
-export class HiddenClusters {
+export class HiddenClusterPlans implements HiddenClusters {
   readonly #compile: (message: ClusterMessage, place: Place) => ClusterPlan | undefined;
   /** By what they are. */
   readonly #names = new Map<string, string>();
