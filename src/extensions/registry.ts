@@ -140,7 +140,7 @@ export const REGISTRY: Registry = {
     matchDelegate,
     composite,
     oauth2,
-  onDemand,
+    onDemand,
     extAuthz,
     ratelimit,
     compressor,

@@ -335,7 +335,14 @@ function contextOf(
   options: CompileOptions,
 ): Omit<
   LaterContext,
-  'secrets' | 'discovered' | 'clusterSources' | 'live' | 'addTap' | 'addJwks' | 'addTls' | 'logServices'
+  | 'secrets'
+  | 'discovered'
+  | 'clusterSources'
+  | 'live'
+  | 'addTap'
+  | 'addJwks'
+  | 'addTls'
+  | 'logServices'
 > {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
