@@ -160,7 +160,7 @@ export const REGISTRY: Registry = {
     matchDelegate,
     composite,
     oauth2,
-  onDemand,
+    onDemand,
     extAuthz,
     extProc,
     ratelimit,

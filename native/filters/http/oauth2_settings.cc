@@ -99,7 +99,7 @@ Result<std::unique_ptr<const OAuth2Settings>> OAuth2Settings::build(const plan::
   settings->plan = plan;
   if (const Result<void> built = settings->buildMatchers(); !built) return built.error();
   auto service = calls::Service::build(plan.token_service.value_or(plan::Service()), scope.clusters,
-                                       scope.registry);
+                                       &scope.registry);
   if (!service) return service.error();
   settings->service = std::move(service.value());
   for (const plan::TextPair& pair : plan.authorization_query) {

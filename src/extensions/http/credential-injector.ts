@@ -12,7 +12,7 @@ import {
 } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import { compileHttpUri } from '../../plan/jwt/remote-jwks.js';
-import { compileSecret } from '../../plan/message/secret.js';
+import { compileSecret } from '../../plan/secret-text.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';

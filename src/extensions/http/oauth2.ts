@@ -16,7 +16,7 @@ import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
 import { compileFormat } from '../../plan/format/format.js';
 import { compileHeaderMatcher, compileStringMatcher } from '../../plan/match/matchers.js';
 import type { Place } from '../../plan/message/place.js';
-import { compileSecret } from '../../plan/message/secret.js';
+import { compileSecret } from '../../plan/secret-text.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import {
   OAuth2_AuthType,

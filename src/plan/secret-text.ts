@@ -1,11 +1,11 @@
 // A secret that is a text, as filters name it: of the bootstrap, or one that comes by SDS.
-import type { envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig } from '../../../build/messages.gen.js';
-import { compileConfigSource } from '../config-source.js';
-import type { CompileContext } from '../extension.js';
-import type { Secret } from '../plan.gen.js';
-import { SECRET_TYPE, type SecretRequest } from '../secret-request.js';
-import { readTextSource } from './data-source.js';
-import type { Place } from './place.js';
+import type { envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig } from '../../build/messages.gen.js';
+import { compileConfigSource } from './config-source.js';
+import type { CompileContext } from './extension.js';
+import type { Secret } from './plan.gen.js';
+import { SECRET_TYPE, type SecretRequest } from './secret-request.js';
+import { readTextSource } from './message/data-source.js';
+import type { Place } from './message/place.js';
 
 /** Undefined after an error. `unknown`: what is wrong, where the bootstrap has no such secret. */
 export function compileSecret(
