@@ -18,7 +18,6 @@ namespace {
 
 using Context = FormatContext;
 
-
 bool appendMillis(uint64_t micros, std::string* out) {
   if (micros == kUnknown) return false;
   appendNumber(micros / 1000, out);

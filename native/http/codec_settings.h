@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <vector>
 
 #include "base/random.h"
@@ -70,8 +69,7 @@ struct ClientSettings {
   // How long a connection is used for, of those that it is said for.
   net::Millis someDuration(uint64_t seed) const {
     if (max_duration_jitter == 0) return max_duration_ms;
-    return max_duration_ms +
-           Random(seed).below(max_duration_ms * max_duration_jitter / 10'000 + 1);
+    return max_duration_ms + Random(seed).below(max_duration_ms * max_duration_jitter / 10'000 + 1);
   }
   // Null: HTTP/2 is not spoken.
   const plan::Http2Options* http2 = nullptr;

@@ -17,7 +17,8 @@ bool isJoinedInResponses(HeaderId id);
 // thread that reads heads.
 void joinToo(const std::vector<std::string>& request, const std::vector<std::string>& response);
 
-// Some of them are not known to the proxy: whether they repeat each other shows in no head by itself.
+// Some of them are not known to the proxy: whether they repeat each other shows in no head by
+// itself.
 inline bool joins_unknown = false;
 
 // Makes one line, where the first one was, of lines that repeat each other; empty values leave

@@ -116,11 +116,12 @@ enum class HeaderId : uint8_t {
 
 // The name of an id; empty for Other.
 std::string_view headerName(HeaderId id);
-// One of the proxy's own that has no id: "x-envoy-" and the rest, or with setHeaderPrefix()'s prefix.
+// One of the proxy's own that has no id: "x-envoy-" and the rest, or with setHeaderPrefix()'s
+// prefix.
 std::string ownHeader(std::string_view rest);
 // What the proxy's own headers begin with from here on, in place of "x-envoy". Before there is any
-// thread that asks for names, and before any configuration is built that has them. False: such names
-// cannot be told from others.
+// thread that asks for names, and before any configuration is built that has them. False: such
+// names cannot be told from others.
 bool setHeaderPrefix(std::string_view prefix);
 
 // A set of ids.

@@ -41,7 +41,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
              Start start = Start::Established, std::unique_ptr<Transport> transport = nullptr);
   ~Connection() override;
 
-  // Before it starts: its peer may leave more than the buffer limit waiting for so long; 0: for ever.
+  // Before it starts: its peer may leave more than the buffer limit waiting for so long; 0: for
+  // ever.
   void limitSlowness(Millis timeout_ms) {
     if (timeout_ms > 0) slow_ = std::make_unique<SlowPeer>(*this, timeout_ms);
   }

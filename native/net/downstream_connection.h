@@ -19,7 +19,7 @@
 namespace fairlead::format {
 class FilterState;
 struct FormatContext;
-}
+}  // namespace fairlead::format
 
 namespace fairlead::net {
 

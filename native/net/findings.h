@@ -14,7 +14,7 @@
 namespace fairlead::format {
 class FilterState;
 class PassedMetadata;
-}
+}  // namespace fairlead::format
 
 namespace fairlead::net {
 

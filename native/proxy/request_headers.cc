@@ -312,7 +312,8 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
   const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
   facts.scheme = is_tls ? "https" : "http";
   if (!plan.scheme_overwrite.empty()) facts.scheme = plan.scheme_overwrite;
-  if (facts.internal) headers.add(HeaderId::XEnvoyInternal, http::headerName(HeaderId::XEnvoyInternal), "true");
+  if (facts.internal)
+    headers.add(HeaderId::XEnvoyInternal, http::headerName(HeaderId::XEnvoyInternal), "true");
   if (plan.add_user_agent) {
     headers.set(HeaderId::XEnvoyDownstreamServiceCluster, plan.local_cluster);
     const HeaderEntry* agent = headers.find(HeaderId::UserAgent);

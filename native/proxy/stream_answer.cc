@@ -206,8 +206,8 @@ void Stream::answer(const filters::LocalReply& reply) {
     }
   }
   // As the real server: that a request is bad says that the two ends may not agree on what follows.
-  const bool is_last = reply.close || (reply.status == 400 && !info_.is_http2 &&
-                                       !config().plan.keeps_after_invalid);
+  const bool is_last =
+      reply.close || (reply.status == 400 && !info_.is_http2 && !config().plan.keeps_after_invalid);
   const Source source = is_last ? Source::ProxyLast : Source::Proxy;
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);

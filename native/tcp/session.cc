@@ -211,7 +211,8 @@ void Session::chooseCluster() {
     cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
     return;
   }
-  // What a filter before this one has chosen goes before what is configured, but not before weights.
+  // What a filter before this one has chosen goes before what is configured, but not before
+  // weights.
   const std::string* const chosen = stateOf(kClusterState);
   if (chosen && proxy_.config().targets.size() == 1) {
     cluster_name_ = *chosen;

@@ -55,9 +55,11 @@ Transport::Transport(Setup setup)
       info_(std::make_shared<Info>(context_)),
       stats_(*setup.stats),
       sessions_(setup.sessions),
-      opening_(std::make_unique<Opening>(
-          Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts,
-                  setup.owner})),
+      opening_(std::make_unique<Opening>(Opening{std::move(setup.wanted_name),
+                                                 {},
+                                                 setup.handshake_timeout_ms,
+                                                 setup.timeouts,
+                                                 setup.owner})),
       worker_(static_cast<uint16_t>(setup.worker)) {
   if (context_->isServer()) return;
   SSL* const ssl = begin();

@@ -89,7 +89,8 @@ bool AddressRace::startNext() {
   net::Loop& loop = connection_->loop();
   while (next_ < addresses_.size()) {
     int error = 0;
-    net::FileDescriptor fd = beginConnect(addresses_[next_++], settings_, from_ ? &*from_ : nullptr, &error);
+    net::FileDescriptor fd =
+        beginConnect(addresses_[next_++], settings_, from_ ? &*from_ : nullptr, &error);
     if (!fd.valid()) continue;
     auto one = std::make_unique<Try>(*this, std::move(fd));
     if (!loop.add(one->fd(), one.get())) continue;

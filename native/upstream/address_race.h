@@ -19,8 +19,8 @@ namespace fairlead::upstream {
 class AddressRace final : public net::WrappingTransport, private net::Timer, private net::Deferred {
  public:
   // Begins with the first address that the system does not refuse at once: `fd` is its socket.
-  // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race. `from`: as of
-  // beginConnect().
+  // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race.
+  // `from`: as of beginConnect().
   static std::unique_ptr<AddressRace> begin(const std::vector<plan::Address>& addresses,
                                             const plan::Cluster& settings,
                                             const net::OriginalSource* from,

@@ -80,16 +80,16 @@ bool bindAs(int fd, const net::OriginalSource& from) {
   const bool is_marked =
       from.mark == 0 || setOption(fd, SOL_SOCKET, SO_MARK, static_cast<int>(from.mark));
   setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-  if (is_transparent && is_marked &&
-      ::bind(fd, from.address.raw(), from.address.rawSize()) == 0) {
+  if (is_transparent && is_marked && ::bind(fd, from.address.raw(), from.address.rawSize()) == 0) {
     return true;
   }
   const int error = errno;
   static thread_local log::Seldom seldom;
   if (seldom.isDue()) {
-    log::error(log::Component::Upstream, "cannot connect from ", from.address.text(), ": ",
-               [error]() -> std::string_view { return std::strerror(error); },
-               error == EPERM ? "; original_src needs CAP_NET_ADMIN" : "");
+    log::error(
+        log::Component::Upstream, "cannot connect from ", from.address.text(), ": ",
+        [error]() -> std::string_view { return std::strerror(error); },
+        error == EPERM ? "; original_src needs CAP_NET_ADMIN" : "");
   }
   errno = error;
   return false;
@@ -116,8 +116,8 @@ net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluste
     setKeepAlive(fd.get(), settings);
     source = sourceFor(address, settings);
   }
-  const bool is_bound = from && address.isIp() ? bindAs(fd.get(), *from)
-                                               : !source || bindTo(fd.get(), *source);
+  const bool is_bound =
+      from && address.isIp() ? bindAs(fd.get(), *from) : !source || bindTo(fd.get(), *source);
   if (!is_bound ||
       (::connect(fd.get(), address.raw(), address.rawSize()) != 0 && errno != EINPROGRESS)) {
     *error = errno;

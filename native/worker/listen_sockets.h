@@ -58,8 +58,7 @@ class ListenSockets {
   // those that were inherited, or closed a moment ago; what is missing is opened. Until they are
   // kept nothing has changed. `before`: in place of ports that the plan leaves open, by its
   // addresses; empty: the kernel chooses.
-  Result<Open> open(const plan::Listener& plan,
-                    const std::vector<net::Address>& before = {}) const;
+  Result<Open> open(const plan::Listener& plan, const std::vector<net::Address>& before = {}) const;
   // The listener has these from here on, and no others. Forgotten by close().
   ByWorker keep(Open open);
   // Connections come from here on, to what is open and to what will be: before there is anyone to

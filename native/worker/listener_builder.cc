@@ -101,8 +101,7 @@ Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
     return FilterPlan(DirectResponsePlan{chain.direct_response->body, std::move(transport)});
   }
   if (chain.echo) {
-    return FilterPlan(
-        EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
+    return FilterPlan(EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
   }
   return FilterPlan(EmptyPlan());
 }
@@ -138,8 +137,8 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
     config->codec.ignored_upgrades = &config->ignored_upgrades;
   }
   if (plan.records_route_resolution) {
-    config->route_stats = registry.create<stats::HttpRouteResolution>(
-        stats::httpScope(plan.stat_prefix));
+    config->route_stats =
+        registry.create<stats::HttpRouteResolution>(stats::httpScope(plan.stat_prefix));
     format::wantExchange();
   }
   config->drain = std::move(drain);

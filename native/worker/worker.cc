@@ -271,9 +271,8 @@ void Worker::handOver(unsigned worker, const net::ListenerConfig& listener,
   Worker* const other = (*all_)[worker].get();
   // Tasks can be copied, sockets cannot.
   auto held = std::make_shared<net::AcceptedSocket>(std::move(socket));
-  other->loop_.post([other, listener = &listener, held] {
-    other->takeBalanced(listener, std::move(*held));
-  });
+  other->loop_.post(
+      [other, listener = &listener, held] { other->takeBalanced(listener, std::move(*held)); });
 }
 
 void Worker::takeBalanced(const net::ListenerConfig* listener, net::AcceptedSocket socket) {

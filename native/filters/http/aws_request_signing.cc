@@ -52,7 +52,8 @@ class AwsRequestSigning final : public HttpFilter {
     return FilterStatus::Continue;
   }
   void sign(http::RequestHead& head, std::string_view digest, bool told) {
-    settings_.signer.sign(settings_.credentials, head, digest, told, wallClockMicros() / kMicrosOfSecond, memory_.arena());
+    settings_.signer.sign(settings_.credentials, head, digest, told,
+                          wallClockMicros() / kMicrosOfSecond, memory_.arena());
     count(AwsCounter::SigningAdded);
   }
   void count(AwsCounter counter) { settings_.stats->shard(scope_.worker + 1)->add(counter); }

@@ -1,5 +1,5 @@
-// Those on each worker who wait for what a control plane is asked for. The workers' threads, each for
-// its own; the control thread has them told.
+// Those on each worker who wait for what a control plane is asked for. The workers' threads, each
+// for its own; the control thread has them told.
 #pragma once
 
 #include <map>

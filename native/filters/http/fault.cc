@@ -110,12 +110,13 @@ class Fault final : public HttpFilter, private net::Timer {
     const auto& plan = settings_.plan.delay;
     if (!plan) return false;
     const Number asked =
-        plan->fixed_ms ? std::nullopt
-                       : numberOf(headers, http::ownHeader("fault-delay-request-percentage"), UINT32_MAX);
+        plan->fixed_ms
+            ? std::nullopt
+            : numberOf(headers, http::ownHeader("fault-delay-request-percentage"), UINT32_MAX);
     if (!draw(settings_.delay_share, asked, own_.delay_share)) return false;
-    const Number wanted = plan->fixed_ms
-                              ? plan->fixed_ms
-                              : numberOf(headers, http::ownHeader("fault-delay-request"), UINT64_MAX);
+    const Number wanted =
+        plan->fixed_ms ? plan->fixed_ms
+                       : numberOf(headers, http::ownHeader("fault-delay-request"), UINT64_MAX);
     if (!wanted) return false;
     const uint64_t ms = own_.delay_ms.value_or(settings_.delay_ms.over(*wanted));
     if (ms == 0 || !becomeActive()) return false;
@@ -137,7 +138,8 @@ class Fault final : public HttpFilter, private net::Timer {
       if (plan->grpc_status) grpc_status_ = *plan->grpc_status;
       return;
     }
-    asked_abort_share_ = numberOf(headers, http::ownHeader("fault-abort-request-percentage"), UINT32_MAX);
+    asked_abort_share_ =
+        numberOf(headers, http::ownHeader("fault-abort-request-percentage"), UINT32_MAX);
     http_status_ = numberOf(headers, http::ownHeader("fault-abort-request"), UINT64_MAX);
     if (http_status_ && !isStatus(*http_status_)) http_status_ = std::nullopt;
     grpc_status_ = numberOf(headers, http::ownHeader("fault-abort-grpc-request"), UINT64_MAX);
@@ -180,11 +182,13 @@ class Fault final : public HttpFilter, private net::Timer {
     const Number asked =
         plan->fixed_kbps > 0
             ? std::nullopt
-            : numberOf(headers, http::ownHeader("fault-throughput-response-percentage"), UINT32_MAX);
+            : numberOf(headers, http::ownHeader("fault-throughput-response-percentage"),
+                       UINT32_MAX);
     if (!draw(settings_.rate_share.override.over(settings_.rate_share.ofRequest(asked)))) return;
-    const Number kbps = plan->fixed_kbps > 0
-                            ? plan->fixed_kbps
-                            : numberOf(headers, http::ownHeader("fault-throughput-response"), UINT64_MAX);
+    const Number kbps =
+        plan->fixed_kbps > 0
+            ? plan->fixed_kbps
+            : numberOf(headers, http::ownHeader("fault-throughput-response"), UINT64_MAX);
     if (!kbps || *kbps == 0 || !becomeActive()) return;
     stats_.add(FaultCounter::ResponseRlInjected);
     scope_.notes.sees_response_body = true;

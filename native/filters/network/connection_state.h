@@ -1,6 +1,6 @@
 // envoy.filters.network.set_filter_state, and the listener filter of that name: texts that are made
-// of a connection and kept with it, under names by which others ask for them. Shared by all workers;
-// immutable.
+// of a connection and kept with it, under names by which others ask for them. Shared by all
+// workers; immutable.
 #pragma once
 
 #include <memory>

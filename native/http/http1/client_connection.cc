@@ -51,8 +51,7 @@ void ClientConnection::onReady(int error) {
 
 void ClientConnection::beginSession() {
   if (settings_.max_duration_ms > 0) {
-    duration_end_ =
-        connection_.loop().now() + settings_.someDuration(net::Loop::readClockMicros());
+    duration_end_ = connection_.loop().now() + settings_.someDuration(net::Loop::readClockMicros());
   }
   becomeIdle();
 }

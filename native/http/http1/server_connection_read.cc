@@ -229,9 +229,8 @@ void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
 
 bool ServerConnection::isUpgradeIgnored(std::string_view protocol) const {
   const auto* const ignored = settings_.ignored_upgrades;
-  return ignored && std::any_of(ignored->begin(), ignored->end(), [protocol](const auto& one) {
-           return one.matches(protocol);
-         });
+  return ignored && std::any_of(ignored->begin(), ignored->end(),
+                                [protocol](const auto& one) { return one.matches(protocol); });
 }
 
 // Before its first request, unless something else was agreed on with TLS.
