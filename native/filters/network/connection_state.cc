@@ -13,11 +13,11 @@ namespace {
 
 using When = plan::ConnectionState::When;
 
-struct State {
+struct MadeState {
   When when;
   StateValues values;
 };
-using States = std::vector<State>;
+using States = std::vector<MadeState>;
 
 void setOf(const StateValues& values, net::DownstreamConnection& connection) {
   format::FormatContext context;
@@ -54,7 +54,7 @@ class StateTransport final : public net::WrappingTransport {
 
  private:
   void set(When when) {
-    for (const State& state : states_) {
+    for (const MadeState& state : states_) {
       if (state.when == when) setOf(state.values, owner_);
     }
   }

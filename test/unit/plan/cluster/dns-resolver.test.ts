@@ -27,8 +27,13 @@ const resolverOf = (fields: object) => {
 
 test('a cluster says who is asked for names: by its extension, or by older fields', () => {
   const servers = [socketAddress(5353, '192.0.2.1'), socketAddress(0, '::1')];
-  const plan = { servers: ['192.0.2.1:5353', '[::1]:53'], areFallback: false, hasNoSearch: true };
-  const options = { no_default_search_domain: true };
+  const plan = {
+    servers: ['192.0.2.1:5353', '[::1]:53'],
+    areFallback: false,
+    hasNoSearch: true,
+    usesTcp: true,
+  };
+  const options = { no_default_search_domain: true, use_tcp_for_dns_lookups: true };
   const cares = any(CARES, {
     resolvers: servers,
     dns_resolver_options: options,
