@@ -65,8 +65,8 @@ struct Context {
   http::HeaderMap headers;
   // One that filters held, while it goes on.
   http::RequestHead released;
-  // The same of tries at hosts: a request's head on its way through their filters, or the head of an
-  // answer that filters held; and strings of either.
+  // The same of tries at hosts: a request's head on its way through their filters, or the head of
+  // an answer that filters held; and strings of either.
   http::RequestHead tried;
   http::ResponseHead tried_answer;
   Arena tried_arena{4096};

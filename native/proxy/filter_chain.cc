@@ -105,8 +105,7 @@ void FilterChain::goOn(Side side, Link& link) {
 
 bool FilterChain::onHostChosen(const http::RequestHead& head) {
   for (Link* link : links_) {
-    const FilterStatus status =
-        link->filter->onHostChosen(head, owner_.info().viewOf(head));
+    const FilterStatus status = link->filter->onHostChosen(head, owner_.info().viewOf(head));
     if (status != FilterStatus::Answer) continue;
     owner_.answerFor(*link->filter, nameOf(*link));
     return false;
@@ -279,9 +278,7 @@ void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers
   for (size_t i = links_.size(); i > 0; --i) links_[i - 1]->filter->onResponseSent(status, headers);
 }
 
-std::string_view FilterChain::nameOf(const Link& link) const {
-  return set_.names[link.config];
-}
+std::string_view FilterChain::nameOf(const Link& link) const { return set_.names[link.config]; }
 
 // ---- a link ----
 

@@ -24,8 +24,8 @@ class FilterChain {
   FilterChain& operator=(const FilterChain&) = delete;
   ~FilterChain() { end(); }
 
-  // Those of `set` that are on; it lives until the end. `settings`: the route's; null: there is none.
-  // False: there is nothing to pass.
+  // Those of `set` that are on; it lives until the end. `settings`: the route's; null: there is
+  // none. False: there is nothing to pass.
   bool start(const FilterSet& set, const route::FilterSettings* settings);
   // Filters end. Then as new.
   void end();

@@ -6,8 +6,8 @@
 
 namespace fairlead::proxy {
 
-Result<std::shared_ptr<const RequestRules>> RequestRules::build(
-    const plan::RequestRules& plan, const filters::ConfigScope& scope) {
+Result<std::shared_ptr<const RequestRules>> RequestRules::build(const plan::RequestRules& plan,
+                                                                const filters::ConfigScope& scope) {
   auto rules = std::make_shared<RequestRules>();
   Result<FilterList> filters = FilterList::build(plan.http_filters, scope);
   if (!filters) return filters.error();
@@ -31,8 +31,8 @@ Result<std::shared_ptr<const RequestRules>> RequestRules::build(
   return std::shared_ptr<const RequestRules>(std::move(rules));
 }
 
-// As in the real server, whose kind of failure it is follows its status, and conditions on the request
-// never hold.
+// As in the real server, whose kind of failure it is follows its status, and conditions on the
+// request never hold.
 uint16_t RequestRules::outlierStatusOf(const http::ResponseHead& head) const {
   filters::TapMatch::Progress progress(*error_match);
   progress.onHeaders(plan::TapMatch::Kind::ResponseHeaders, head.headers,

@@ -1,5 +1,5 @@
-// What becomes of requests to a cluster, whatever their routes say. Immutable; made with the cluster,
-// shared by all workers.
+// What becomes of requests to a cluster, whatever their routes say. Immutable; made with the
+// cluster, shared by all workers.
 #pragma once
 
 #include <memory>

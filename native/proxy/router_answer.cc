@@ -300,12 +300,11 @@ void Router::countHostError(upstream::Host* host) {
   if (host && isCounted()) countersOf(*host).rq_error.add();
 }
 
-// An answer to gRPC whose head has its status already counts by that; others as the cluster wants it,
-// or by their status.
+// An answer to gRPC whose head has its status already counts by that; others as the cluster wants
+// it, or by their status.
 void Router::tellOutlier(upstream::Host& host, const http::ResponseHead& head) {
   uint16_t status = head.status;
-  const HeaderEntry* const grpc =
-      info_.is_grpc ? head.headers.find(HeaderId::GrpcStatus) : nullptr;
+  const HeaderEntry* const grpc = info_.is_grpc ? head.headers.find(HeaderId::GrpcStatus) : nullptr;
   const RequestRules* const rules = RequestRules::of(info_.cluster->cluster());
   if (grpc) {
     status = format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value()));

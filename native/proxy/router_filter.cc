@@ -22,8 +22,8 @@ TryFilters* Router::filtersOf(const Attempt& attempt) {
   return nullptr;
 }
 
-// As the real server: a host is asked for first, and then the request passes the filters, be there a
-// connection yet or not.
+// As the real server: a host is asked for first, and then the request passes the filters, be there
+// a connection yet or not.
 void Router::startFiltered(Attempt& attempt, upstream::HttpPool& pool, const FilterList& list) {
   if (!try_filters_) {
     try_filters_ = std::make_unique<std::vector<std::unique_ptr<TryFilters>>>();
@@ -59,8 +59,8 @@ bool Router::isWaitedFor(const Attempt& attempt, const TryFilters& filters) cons
   return filters.attempt() == &attempt && attempt.isActive();
 }
 
-// What the filters of one try have made of the request is what the next one begins with, and what is
-// said of it, as in the real server.
+// What the filters of one try have made of the request is what the next one begins with, and what
+// is said of it, as in the real server.
 void Router::onTryHead(const http::RequestHead& head, http::SavedHead& spare) {
   if (keepsRequest()) {
     // Its values may be those that are kept, which go on living beside it.

@@ -10,8 +10,7 @@ namespace fairlead::proxy {
 using http::HeaderMap;
 using upstream::Attempt;
 
-TryFilters::TryFilters(Router& router)
-    : router_(router), chain_(static_cast<ChainOwner&>(*this)) {}
+TryFilters::TryFilters(Router& router) : router_(router), chain_(static_cast<ChainOwner&>(*this)) {}
 
 TryFilters::~TryFilters() { end(); }
 

@@ -1,6 +1,6 @@
-// The filters that one try of a request passes on its way to a host, and the host's answer on its way
-// to the router: those of the cluster, or of the router itself. Between a router and an attempt of
-// its; kept by the router from use to use. The worker's thread.
+// The filters that one try of a request passes on its way to a host, and the host's answer on its
+// way to the router: those of the cluster, or of the router itself. Between a router and an attempt
+// of its; kept by the router from use to use. The worker's thread.
 //
 // The request passes them as soon as the try begins. What has come through waits here for the host.
 #pragma once
@@ -71,8 +71,7 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   void findRouteAgain(http::RequestHead&) override {}
   void renewRoute(http::RequestHead&) override {}
   // upstream::AttemptOwner
-  void onAttemptReady(upstream::Attempt& attempt,
-                      upstream::PooledConnection& connection) override;
+  void onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) override;
   void onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) override;
   void onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) override;
   void onAttemptData(upstream::Attempt& attempt, std::string_view data, bool end) override;

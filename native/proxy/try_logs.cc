@@ -108,8 +108,7 @@ void TryLogs::write(Try& one, LogType type) {
   format.start_time_us = wallClockMicros() - format.duration_us;
   format.started_us = one.start_us;
   format.request_end_us = format::kUnknown;
-  format.response_begin_us =
-      one.answer_us > 0 ? one.answer_us - one.start_us : format::kUnknown;
+  format.response_begin_us = one.answer_us > 0 ? one.answer_us - one.start_us : format::kUnknown;
   format.response_end_us = format::kUnknown;
   format.status = one.status;
   format.flags = one.flags;

@@ -1,5 +1,5 @@
-// What logs say of each try of a request at a host, where the router has such logs. Part of a router,
-// used again; the worker's thread.
+// What logs say of each try of a request at a host, where the router has such logs. Part of a
+// router, used again; the worker's thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The weight that a host has by what it reports of its load, in clusters that go by it. Workers write
-// what it reports, the control thread what follows from all hosts' reports.
+// The weight that a host has by what it reports of its load, in clusters that go by it. Workers
+// write what it reports, the control thread what follows from all hosts' reports.
 #pragma once
 
 #include <atomic>

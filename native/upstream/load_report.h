@@ -1,5 +1,5 @@
-// How much a host has to do, as it says itself with an answer (ORCA: xds.data.orca.v3.OrcaLoadReport).
-// Pure.
+// How much a host has to do, as it says itself with an answer (ORCA:
+// xds.data.orca.v3.OrcaLoadReport). Pure.
 #pragma once
 
 #include <optional>

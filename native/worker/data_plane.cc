@@ -88,8 +88,8 @@ DataPlane::DataPlane(const Options& options)
       listeners_(registry_, builder_, drain_, retired_, workers_) {
   clusters_.useNames(names_);
   clusters_.useRequestRules(
-      [this](const plan::RequestRules& plan, const stats::Scope& scope)
-          -> Result<std::shared_ptr<const upstream::ClusterPart>> {
+      [this](const plan::RequestRules& plan,
+             const stats::Scope& scope) -> Result<std::shared_ptr<const upstream::ClusterPart>> {
         filters::ConfigScope own = chain_scope_({});
         own.stats = scope;
         auto rules = proxy::RequestRules::build(plan, own);

@@ -33,8 +33,8 @@ void LoadWeights::attach(const Cluster& cluster, uint64_t now_ms) {
   due_.emplace(at, cluster.name());
 }
 
-// Hosts that have reported too little, or too long ago, have the weight of most others. Priorities are
-// apart.
+// Hosts that have reported too little, or too long ago, have the weight of most others. Priorities
+// are apart.
 bool LoadWeights::update(const Cluster& cluster, const Hosts& hosts, uint64_t now_ms) {
   const auto& rules = cluster.settings().load_weights;
   if (!rules) return false;

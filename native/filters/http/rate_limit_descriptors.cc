@@ -107,8 +107,8 @@ bool DescriptorAction::append(const DescriptorSource& source, std::string* descr
       return appendIf(!plan_.inverts, source, descriptor);
     case ActionKind::Input: {
       std::string room;
-      const auto value = plan_.input ? route::TreeFacts(source.request).text(*plan_.input, &room)
-                                     : std::nullopt;
+      const auto value =
+          plan_.input ? route::TreeFacts(source.request).text(*plan_.input, &room) : std::nullopt;
       if (!value || value->empty()) return false;
       appendEntry(plan_.key, *value, descriptor);
       return true;
