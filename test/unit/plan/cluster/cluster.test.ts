@@ -249,12 +249,12 @@ test("the cluster manager's source address is every cluster's own, unless it has
 });
 
 test('a field that is not supported is refused by its name; its default is not', () => {
-  assert.deepEqual(clusterOf({ use_tcp_for_dns_lookups: true }).issues, [
-    'error clusters[0].use_tcp_for_dns_lookups: use_tcp_for_dns_lookups of envoy.config.cluster.v3.Cluster is not supported yet',
+  assert.deepEqual(clusterOf({ lrs_report_endpoint_metrics: ['cpu_utilization'] }).issues, [
+    'error clusters[0].lrs_report_endpoint_metrics: lrs_report_endpoint_metrics of envoy.config.cluster.v3.Cluster is not supported yet',
   ]);
   const defaults = {
     health_checks: [],
-    use_tcp_for_dns_lookups: false,
+    lrs_report_endpoint_metrics: [],
     protocol_selection: 'USE_CONFIGURED_PROTOCOL',
   };
   assert.deepEqual(clusterOf(defaults).issues, []);
