@@ -2,6 +2,7 @@
 // question (RFC 7766), one server after the other.
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { startTimeout } from '../../base/timers.js';
 import { decodeResponse, encodeQuestion, type AddressRecord } from './dns-message.js';
 
 export interface TcpResolverOptions {
@@ -56,7 +57,7 @@ export class TcpResolver {
       const socket = connect({ ...placeOf(server), timeout: this.#options.timeoutMs });
       this.#open.add(socket);
       let got = Buffer.alloc(0);
-      const deadline = setTimeout(
+      const deadline = startTimeout(
         () => socket.destroy(failed('ETIMEOUT')),
         this.#options.timeoutMs,
       );
