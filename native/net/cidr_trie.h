@@ -1,6 +1,6 @@
-// Which of many ranges of addresses an address is in: a binary trie for each family, so that a look-up
-// takes as many steps as the longest range that fits has bits, however many ranges there are. Immutable
-// once it is filled; any thread.
+// Which of many ranges of addresses an address is in: a binary trie for each family, so that a
+// look-up takes as many steps as the longest range that fits has bits, however many ranges there
+// are. Immutable once it is filled; any thread.
 #pragma once
 
 #include <algorithm>

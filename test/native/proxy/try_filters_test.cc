@@ -12,9 +12,7 @@ namespace fairlead::test {
 
 namespace {
 
-plan::RequestRules& rulesOf(plan::Update& plan) {
-  return plan.clusters[0].request_rules.emplace();
-}
+plan::RequestRules& rulesOf(plan::Update& plan) { return plan.clusters[0].request_rules.emplace(); }
 
 plan::HttpFilter bufferOf(uint32_t bytes) {
   plan::HttpFilter filter;

@@ -20,9 +20,10 @@ std::optional<LoadReport> reportOf(std::string_view value) {
 }
 
 // rps_fractional 100, application_utilization 0.25, in protobuf.
-constexpr std::string_view kBytes("\x31\x00\x00\x00\x00\x00\x00\x59\x40\x49\x00\x00\x00\x00\x00\x00"
-                                  "\xd0\x3f",
-                                  18);
+constexpr std::string_view kBytes(
+    "\x31\x00\x00\x00\x00\x00\x00\x59\x40\x49\x00\x00\x00\x00\x00\x00"
+    "\xd0\x3f",
+    18);
 constexpr std::string_view kBase64 = "MQAAAAAAAFlASQAAAAAAANA/";
 
 }  // namespace
@@ -33,8 +34,8 @@ TEST("A report comes as text, JSON or base64, with either header") {
   EXPECT_EQ(text->rps_fractional, 100.0);
   EXPECT_EQ(text->cpu_utilization, 0.5);
   EXPECT_EQ(text->find("named_metrics.queue").value_or(0), 7.0);
-  const auto json =
-      reportOf("JSON {\"rpsFractional\":\"100\",\"mem_utilization\":0.5,\"utilization\":{\"a\":1}}");
+  const auto json = reportOf(
+      "JSON {\"rpsFractional\":\"100\",\"mem_utilization\":0.5,\"utilization\":{\"a\":1}}");
   EXPECT(json.has_value());
   EXPECT_EQ(json->rps_fractional, 100.0);
   EXPECT_EQ(json->find("utilization.a").value_or(0), 1.0);
