@@ -1,7 +1,5 @@
 #include "filters/http/ip_tagging.h"
 
-#include <algorithm>
-
 #include "stats/scopes.h"
 
 namespace fairlead::filters {
@@ -47,11 +45,10 @@ class IpTagging final : public HttpFilter {
     place_.describe(&context);
     std::string tags;
     if (!context.downstream_remote) return tags;
-    for (const IpTaggingConfig::Tag& tag : config_.tags()) {
-      const bool is_hit = std::ranges::any_of(tag.ranges, [&](const net::Cidr& range) {
-        return range.contains(*context.downstream_remote);
-      });
-      if (!is_hit) continue;
+    std::vector<uint32_t> found;
+    config_.ranges().find(*context.downstream_remote, &found);
+    for (const uint32_t number : found) {
+      const IpTaggingConfig::Tag& tag = config_.tags()[number];
       if (!tags.empty()) tags.push_back(',');
       tags.append(tag.name);
       tag.stats->shard(scope_.worker + 1)->add(stats::HttpIpTag::Counter::Hit);
@@ -103,9 +100,10 @@ IpTaggingConfig::IpTaggingConfig(const plan::IpTagging& plan, const ConfigScope&
       appends_(plan.appends),
       stats_(scope.registry.create<stats::HttpIpTagging>(innerScope(scope.stats, "ip_tagging."))) {
   for (const plan::IpTag& tag : plan.tags) {
+    const auto number = static_cast<uint32_t>(tags_.size());
     Tag& made = tags_.emplace_back();
     made.name = tag.name;
-    for (const plan::CidrRange& range : tag.ranges) made.ranges.push_back(net::Cidr(range));
+    for (const plan::CidrRange& range : tag.ranges) ranges_.add(range, number);
     made.stats = scope.registry.create<stats::HttpIpTag>(
         innerScope(scope.stats, "ip_tagging." + tag.name + "."));
   }

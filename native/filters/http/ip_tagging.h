@@ -9,7 +9,7 @@
 #include "base/runtime_slots.h"
 #include "filters/http/http_filter.h"
 #include "format/header_name.h"
-#include "net/address.h"
+#include "net/cidr_trie.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 
@@ -19,7 +19,6 @@ class IpTaggingConfig final : public HttpFilterConfig {
  public:
   struct Tag {
     std::string name;
-    std::vector<net::Cidr> ranges;
     std::shared_ptr<stats::Block<stats::HttpIpTag>> stats;
   };
 
@@ -30,6 +29,8 @@ class IpTaggingConfig final : public HttpFilterConfig {
 
   plan::IpTagging::Requests requests() const { return requests_; }
   const std::vector<Tag>& tags() const { return tags_; }
+  // Of all tags, by their places among them.
+  const net::CidrTrie& ranges() const { return ranges_; }
   // Empty: the one that it has by default, to which tags are added.
   const format::HeaderName& header() const { return header_; }
   bool appends() const { return appends_; }
@@ -42,6 +43,7 @@ class IpTaggingConfig final : public HttpFilterConfig {
   const format::HeaderName header_;
   const bool appends_;
   std::vector<Tag> tags_;
+  net::CidrTrie ranges_;
   const std::shared_ptr<stats::Block<stats::HttpIpTagging>> stats_;
 };
 

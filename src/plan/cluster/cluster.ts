@@ -165,6 +165,11 @@ export function compileCluster(
   const typed = resolveClusterType(configured, place);
   const { message } = typed;
   refuseOtherFields(place, message, CLUSTER);
+  if (message.lrs_server) {
+    place
+      .field('lrs_server')
+      .warn('has no effect: loads are reported to load_stats_config’s service');
+  }
   const isProvided = typed.aggregate !== undefined || typed.forwardProxy !== undefined;
   const balancer = compileBalancer(message, place, context, isProvided);
   const socket = compileUpstreamSocket(

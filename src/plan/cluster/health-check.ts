@@ -115,6 +115,9 @@ export function compileHealthCheck(
   }
   const at = list.index(0);
   refuseOtherFields(at, message, CHECK);
+  if (message.event_service) {
+    at.field('event_service').warn('has no effect: the real server tells no service either');
+  }
   const how = compileHow(message, at, cluster.name ?? '', spoken);
   return how && { ...compileTimes(message), ...how, ...compileReports(message, at) };
 }

@@ -115,6 +115,9 @@ export function compileOutlierDetection(
 export function compileOutlierLog(config: EventLogConfig | undefined, place: Place): string {
   if (!config) return '';
   refuseOtherFields(place, config, EVENT_LOG);
+  if (config.event_service) {
+    place.field('event_service').warn('has no effect: the real server tells no service either');
+  }
   const path = config.event_log_path ?? '';
   checkLogPath(path, place.field('event_log_path'));
   return path;
