@@ -77,7 +77,7 @@ async function hears(url: string, says = ''): Promise<string> {
   socket.write(says);
   let text = '';
   socket.on('data', (piece) => (text += String(piece)));
-  await once(socket, 'close');
+  await new Promise<void>((resolve) => socket.on('close', () => resolve()));
   return text;
 }
 
