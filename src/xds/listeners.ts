@@ -135,11 +135,21 @@ export class ListenerSubscription {
     return [...new Set(own), ...this.#departures.chains];
   }
 
-  /** Filters that come later, of all of them and of their listeners. */
-  get discovered(): readonly DiscoveredPlace[] {
-    const all = [...this.#current.values(), ...this.warming, ...this.draining];
-    const own = all.flatMap(({ discovered }) => discovered);
-    return [...own, ...this.chains.flatMap((chain) => chain.discovered)];
+  /** Filters that come later, of what the data plane has, and of what is not in place yet. */
+  get discovered(): {
+    readonly placed: readonly DiscoveredPlace[];
+    readonly warming: readonly DiscoveredPlace[];
+  } {
+    const of = (listeners: readonly DynamicListener[]): DiscoveredPlace[] =>
+      listeners.flatMap(({ discovered, chains }) => [
+        ...discovered,
+        ...[...chains.values()].flatMap((chain) => chain.discovered),
+      ]);
+    const leaving = this.#departures.chains.flatMap((chain) => chain.discovered);
+    return {
+      placed: [...of([...this.#current.values(), ...this.draining]), ...leaving],
+      warming: of(this.warming),
+    };
   }
 
   /** By the latest update. */
@@ -191,14 +201,16 @@ export class ListenerSubscription {
 
   /** Puts the round in place as soon as its routes are there. */
   #warm(round: Round, version: string): void {
-    if (round.changes.length > 0) this.#host.onRoutes();
-    const toCome = round.changes.length > 0 ? this.#host.routesToCome() : undefined;
+    const held = { round, version };
+    // What it waits for is asked for by all that there will be.
+    this.#warming = round.changes.length > 0 ? held : undefined;
+    if (this.#warming) this.#host.onRoutes();
+    const toCome = this.#warming && this.#host.routesToCome();
     if (!toCome) {
+      this.#warming = undefined;
       this.#apply(round, version);
       return;
     }
-    const held = { round, version };
-    this.#warming = held;
     const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
