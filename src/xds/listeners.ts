@@ -80,7 +80,7 @@ export class ListenerSubscription {
   #version = '';
   #lastId = 0;
   /** It waits for its routes: what was there before it goes on. */
-  #warming: { readonly round: Round; readonly version: string } | undefined;
+  #warming: Round | undefined;
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
     this.#plan = plan;
@@ -117,9 +117,8 @@ export class ListenerSubscription {
 
   /** They wait for their routes. */
   get warming(): readonly DynamicListener[] {
-    const { round, version } = this.#warming ?? {};
-    return (round?.changes ?? []).map(({ id, message, chains, discovered }) => ({
-      ...{ id, message, chains, discovered, version: version ?? '', updatedMs: Date.now() },
+    return (this.#warming?.changes ?? []).map(({ id, version, message, chains, discovered }) => ({
+      ...{ id, version, message, chains, discovered, updatedMs: Date.now() },
     }));
   }
 
@@ -185,7 +184,7 @@ export class ListenerSubscription {
     const round = new Round(removed, this.#current);
     const outcomes: Outcome[] = [];
     const seen = new Set<string>();
-    resources.forEach(({ message }, index) => {
+    resources.forEach(({ message, version: own }, index) => {
       const listener = message as Listener;
       const name = listener.name ?? '';
       if (seen.has(name)) {
@@ -193,28 +192,27 @@ export class ListenerSubscription {
         return;
       }
       seen.add(name);
-      outcomes.push(this.#judge(listener, version, index, describe, round));
+      outcomes.push(this.#judge(listener, own || version, index, describe, round));
     });
-    this.#warm(round, version);
+    this.#warm(round);
     return this.#conclude(removed, outcomes, version);
   }
 
   /** Puts the round in place as soon as its routes are there. */
-  #warm(round: Round, version: string): void {
-    const held = { round, version };
+  #warm(round: Round): void {
     // What it waits for is asked for by all that there will be.
-    this.#warming = round.changes.length > 0 ? held : undefined;
+    this.#warming = round.changes.length > 0 ? round : undefined;
     if (this.#warming) this.#host.onRoutes();
     const toCome = this.#warming && this.#host.routesToCome();
     if (!toCome) {
       this.#warming = undefined;
-      this.#apply(round, version);
+      this.#apply(round);
       return;
     }
     const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
-      if (this.#warming === held) this.#endWarming();
+      if (this.#warming === round) this.#endWarming();
       leave();
     };
     unawaited('the routes of listeners', end());
@@ -224,8 +222,8 @@ export class ListenerSubscription {
     const held = this.#warming;
     this.#warming = undefined;
     if (!held) return;
-    this.#apply(held.round, held.version);
-    for (const { refusal, message } of held.round.changes) {
+    this.#apply(held);
+    for (const { refusal, message } of held.changes) {
       if (!refusal) continue;
       const { details } = refusal;
       const refused = { message, details, attemptMs: Date.now(), isKept: true };
@@ -291,7 +289,7 @@ export class ListenerSubscription {
     const made = compileDynamicListener(message, place, context, known);
     const { listener, chains } = made;
     if (listener && round.isAddressLeft(listener)) {
-      this.#apply(round, version);
+      this.#apply(round);
       round.begin([], this.#current);
     }
     if (listener) this.#refuseSockets(listener, before?.plan, place, round);
@@ -307,13 +305,13 @@ export class ListenerSubscription {
     const id = before && isInPlace ? before.id : ++this.#lastId;
     const discovered = before && isInPlace ? before.discovered : made.discovered;
     const change: Change = {
-      ...{ id, message, plan: listener, chains, known, before, isInPlace, discovered },
+      ...{ id, version, message, plan: listener, chains, known, before, isInPlace, discovered },
     };
     round.add(change);
     return { message, change };
   }
 
-  #apply(round: Round, version: string): void {
+  #apply(round: Round): void {
     const { removed, changes } = round;
     if (removed.length === 0 && changes.length === 0) return;
     this.#host.onRoutes();
@@ -326,7 +324,7 @@ export class ListenerSubscription {
     for (const change of changes) {
       const wrong = errors.filter((error) => isAbout(error, change));
       if (wrong.length > 0) this.#undo(change, wrong);
-      else this.#settle(change, version);
+      else this.#settle(change);
     }
     if (changes.some(({ refusal }) => refusal)) this.#host.onRoutes();
     this.#host.onSockets();
@@ -339,8 +337,8 @@ export class ListenerSubscription {
     change.refusal = { details, lines: [details] };
   }
 
-  #settle(change: Change, version: string): void {
-    const { id, message, plan, chains, before, isInPlace, discovered } = change;
+  #settle(change: Change): void {
+    const { id, version, message, plan, chains, before, isInPlace, discovered } = change;
     this.#current.set(plan.name ?? '', {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,
