@@ -60,7 +60,9 @@ export class FileSubscription implements Transport {
       'why' in read
         ? read.why
         : this.#updates.take(
-            read.file.resources.map((message) => ({ message })),
+            read.file.resources.map((message, index) => ({
+              ...{ message, version: read.file.versions?.[index] ?? '' },
+            })),
             version,
             startedMs,
             read.file.describe,

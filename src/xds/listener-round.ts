@@ -19,6 +19,8 @@ export interface Refusal {
 export interface Change {
   /** Among all listeners there ever are: that of `before`, where it only changes in place. */
   readonly id: number;
+  /** Its own, or the update's. */
+  readonly version: string;
   readonly message: Listener;
   readonly plan: ListenerPlan;
   /** By what they say. */

@@ -80,7 +80,7 @@ export class ListenerSubscription {
   #version = '';
   #lastId = 0;
   /** It waits for its routes: what was there before it goes on. */
-  #warming: { readonly round: Round; readonly version: string } | undefined;
+  #warming: Round | undefined;
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
     this.#plan = plan;
@@ -117,9 +117,8 @@ export class ListenerSubscription {
 
   /** They wait for their routes. */
   get warming(): readonly DynamicListener[] {
-    const { round, version } = this.#warming ?? {};
-    return (round?.changes ?? []).map(({ id, message, chains, discovered }) => ({
-      ...{ id, message, chains, discovered, version: version ?? '', updatedMs: Date.now() },
+    return (this.#warming?.changes ?? []).map(({ id, version, message, chains, discovered }) => ({
+      ...{ id, version, message, chains, discovered, updatedMs: Date.now() },
     }));
   }
 
@@ -135,11 +134,21 @@ export class ListenerSubscription {
     return [...new Set(own), ...this.#departures.chains];
   }
 
-  /** Filters that come later, of all of them and of their listeners. */
-  get discovered(): readonly DiscoveredPlace[] {
-    const all = [...this.#current.values(), ...this.warming, ...this.draining];
-    const own = all.flatMap(({ discovered }) => discovered);
-    return [...own, ...this.chains.flatMap((chain) => chain.discovered)];
+  /** Filters that come later, of what the data plane has, and of what is not in place yet. */
+  get discovered(): {
+    readonly placed: readonly DiscoveredPlace[];
+    readonly warming: readonly DiscoveredPlace[];
+  } {
+    const of = (listeners: readonly DynamicListener[]): DiscoveredPlace[] =>
+      listeners.flatMap(({ discovered, chains }) => [
+        ...discovered,
+        ...[...chains.values()].flatMap((chain) => chain.discovered),
+      ]);
+    const leaving = this.#departures.chains.flatMap((chain) => chain.discovered);
+    return {
+      placed: [...of([...this.#current.values(), ...this.draining]), ...leaving],
+      warming: of(this.warming),
+    };
   }
 
   /** By the latest update. */
@@ -175,7 +184,7 @@ export class ListenerSubscription {
     const round = new Round(removed, this.#current);
     const outcomes: Outcome[] = [];
     const seen = new Set<string>();
-    resources.forEach(({ message }, index) => {
+    resources.forEach(({ message, version: own }, index) => {
       const listener = message as Listener;
       const name = listener.name ?? '';
       if (seen.has(name)) {
@@ -183,26 +192,27 @@ export class ListenerSubscription {
         return;
       }
       seen.add(name);
-      outcomes.push(this.#judge(listener, version, index, describe, round));
+      outcomes.push(this.#judge(listener, own || version, index, describe, round));
     });
-    this.#warm(round, version);
+    this.#warm(round);
     return this.#conclude(removed, outcomes, version);
   }
 
   /** Puts the round in place as soon as its routes are there. */
-  #warm(round: Round, version: string): void {
-    if (round.changes.length > 0) this.#host.onRoutes();
-    const toCome = round.changes.length > 0 ? this.#host.routesToCome() : undefined;
+  #warm(round: Round): void {
+    // What it waits for is asked for by all that there will be.
+    this.#warming = round.changes.length > 0 ? round : undefined;
+    if (this.#warming) this.#host.onRoutes();
+    const toCome = this.#warming && this.#host.routesToCome();
     if (!toCome) {
-      this.#apply(round, version);
+      this.#warming = undefined;
+      this.#apply(round);
       return;
     }
-    const held = { round, version };
-    this.#warming = held;
     const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
-      if (this.#warming === held) this.#endWarming();
+      if (this.#warming === round) this.#endWarming();
       leave();
     };
     unawaited('the routes of listeners', end());
@@ -212,8 +222,8 @@ export class ListenerSubscription {
     const held = this.#warming;
     this.#warming = undefined;
     if (!held) return;
-    this.#apply(held.round, held.version);
-    for (const { refusal, message } of held.round.changes) {
+    this.#apply(held);
+    for (const { refusal, message } of held.changes) {
       if (!refusal) continue;
       const { details } = refusal;
       const refused = { message, details, attemptMs: Date.now(), isKept: true };
@@ -279,7 +289,7 @@ export class ListenerSubscription {
     const made = compileDynamicListener(message, place, context, known);
     const { listener, chains } = made;
     if (listener && round.isAddressLeft(listener)) {
-      this.#apply(round, version);
+      this.#apply(round);
       round.begin([], this.#current);
     }
     if (listener) this.#refuseSockets(listener, before?.plan, place, round);
@@ -295,13 +305,13 @@ export class ListenerSubscription {
     const id = before && isInPlace ? before.id : ++this.#lastId;
     const discovered = before && isInPlace ? before.discovered : made.discovered;
     const change: Change = {
-      ...{ id, message, plan: listener, chains, known, before, isInPlace, discovered },
+      ...{ id, version, message, plan: listener, chains, known, before, isInPlace, discovered },
     };
     round.add(change);
     return { message, change };
   }
 
-  #apply(round: Round, version: string): void {
+  #apply(round: Round): void {
     const { removed, changes } = round;
     if (removed.length === 0 && changes.length === 0) return;
     this.#host.onRoutes();
@@ -314,7 +324,7 @@ export class ListenerSubscription {
     for (const change of changes) {
       const wrong = errors.filter((error) => isAbout(error, change));
       if (wrong.length > 0) this.#undo(change, wrong);
-      else this.#settle(change, version);
+      else this.#settle(change);
     }
     if (changes.some(({ refusal }) => refusal)) this.#host.onRoutes();
     this.#host.onSockets();
@@ -327,8 +337,8 @@ export class ListenerSubscription {
     change.refusal = { details, lines: [details] };
   }
 
-  #settle(change: Change, version: string): void {
-    const { id, message, plan, chains, before, isInPlace, discovered } = change;
+  #settle(change: Change): void {
+    const { id, version, message, plan, chains, before, isInPlace, discovered } = change;
     this.#current.set(plan.name ?? '', {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,

@@ -21,6 +21,8 @@ export interface ResourceFile {
   readonly version: string;
   /** Decoded, each with its type. */
   readonly resources: readonly PlainObject[];
+  /** Of each, where they have their own; absent: none has. */
+  readonly versions?: readonly string[];
   readonly unknownFieldCount: number;
   /** Fields and values that are doubtful, a line each. */
   readonly warnings: readonly string[];
@@ -69,7 +71,7 @@ export function readResourceFile(
   };
 }
 
-type Found = Pick<ResourceFile, 'version' | 'resources'>;
+type Found = Pick<ResourceFile, 'version' | 'resources' | 'versions'>;
 
 const checksOf = ({ unknownFields }: ReadOptions): { unknownFields: 'error' | 'warning' } => ({
   unknownFields: unknownFields === 'refused' ? 'error' : 'warning',
@@ -91,5 +93,6 @@ function entriesOf({ version = '', resource }: CollectionMessage): Found | strin
   return {
     version,
     resources: entries.map(({ inline_entry: entry }) => entry?.resource as PlainObject),
+    versions: entries.map(({ inline_entry: entry }) => entry?.version ?? ''),
   };
 }

@@ -14,7 +14,12 @@ import { unawaited } from '../base/bugs.js';
 import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { EndpointSubscription } from './endpoints.js';
-import { LISTENERS, ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
+import {
+  LISTENERS,
+  ListenerSubscription,
+  type ListenerHost,
+  type RefusedListener,
+} from './listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { ScopeSubscription, type DynamicScope } from './scopes.js';
@@ -95,8 +100,9 @@ export class Xds {
   readonly #scopes = new Map<SrdsPlan, ScopeSubscription>();
   readonly #extensions: Extensions;
   readonly #demands: Demands;
-  /** Of listeners of LDS. */
-  #discovered: ReadonlySet<DiscoveredPlace> = new Set();
+  /** Of listeners of LDS: those that are asked for, and those that have what has come for them. */
+  #discovered = new Set<DiscoveredPlace>();
+  #filled: ReadonlySet<DiscoveredPlace> = new Set();
   #isStopped = false;
   #areClustersReady = false;
   /** Of clusters of CDS. */
@@ -336,18 +342,21 @@ export class Xds {
 
   /** Filters of listeners that are to come are asked for. */
   #beginExtensions(): void {
-    for (const one of this.#listeners?.discovered ?? []) {
+    for (const one of this.#listeners?.discovered.warming ?? []) {
       if (!this.#discovered.has(one)) this.#extensions.add(one);
+      this.#discovered.add(one);
     }
   }
 
   /** Filters of listeners that have come and gone. */
   #followExtensions(): void {
-    const wanted = new Set(this.#listeners?.discovered ?? []);
+    const { placed = [], warming = [] } = this.#listeners?.discovered ?? {};
+    const wanted = new Set([...placed, ...warming]);
     for (const one of wanted) if (!this.#discovered.has(one)) this.#extensions.add(one);
     for (const one of this.#discovered) if (!wanted.has(one)) this.#extensions.remove(one);
-    this.#extensions.fill([...wanted].filter((one) => !this.#discovered.has(one)));
     this.#discovered = wanted;
+    this.#extensions.fill(placed.filter((one) => !this.#filled.has(one)));
+    this.#filled = new Set(placed);
   }
 
   #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan): void {

@@ -77,7 +77,7 @@ async function hears(url: string, says = ''): Promise<string> {
   socket.write(says);
   let text = '';
   socket.on('data', (piece) => (text += String(piece)));
-  await once(socket, 'close');
+  await new Promise<void>((resolve) => socket.on('close', () => resolve()));
   return text;
 }
 
@@ -123,6 +123,25 @@ test('a network filter comes, changes, is refused and goes; a listener filter st
     return (await stat(proxy, 'network_extension_config_missing')) > 0;
   });
   assert.equal(await stat(proxy, 'network_filter.answer.config_reload'), 3);
+});
+
+test('a listener that comes waits for its filters', async (t) => {
+  const plane = await ControlPlane.start(t);
+  plane.set(LISTENER, '1', []);
+  const proxy = await startProxy(t, bootstrap(plane, { lds_config: ADS }, []));
+  plane.set(LISTENER, '2', [
+    {
+      ...{ name: 'web', address: address(0) },
+      filter_chains: [{ filters: [later('answer', ANSWER)] }],
+    },
+  ]);
+  await until('the question', async () => plane.requests.some(({ type }) => type === EXTENSION));
+  const page = async (): Promise<string> => (await fetch(`${proxy.adminUrl}/listeners`)).text();
+  assert.doesNotMatch(await page(), /web::/);
+  plane.set(EXTENSION, '1', [answer('one')]);
+  await until('the listener', async () => (await page()).includes('web::'));
+  assert.equal(await hears(await proxy.listenerUrl('web')), 'one');
+  assert.equal(await stat(proxy, 'network_extension_config_missing'), 0);
 });
 
 async function startOrigin(t: TestContext, text: string): Promise<number> {

@@ -42,10 +42,7 @@ export class DiscoveredChain {
     return { ...rest, ...mergeFilters(this.#parts.map((part) => part ?? MISSING)), id: this.#id };
   }
 
-  /** False: it stands there already. */
-  set(index: number, part: NetworkFilterPlan | undefined): boolean {
-    const isSame = JSON.stringify(this.#parts[index]) === JSON.stringify(part);
+  set(index: number, part: NetworkFilterPlan | undefined): void {
     this.#parts[index] = part;
-    return !isSame;
   }
 }

@@ -99,8 +99,8 @@ function compileFilters(
               ? part
               : undefined,
           put: (part) => () => {
-            const changed = chain.filter((one) => one.set(index, part));
-            return { changed_filter_chains: changed.map((one) => one.plan()) };
+            for (const one of chain) one.set(index, part);
+            return { changed_filter_chains: chain.map((one) => one.plan()) };
           },
         },
       );
@@ -172,12 +172,9 @@ export function refuseOverlaps(
         );
     }
     if (owner === undefined && new Set(combinations).size < combinations.length) {
-      place
-        .index(index)
-        .field('filter_chain_match')
-        .error(overlap, {
-          expected: 'each criterion once',
-        });
+      place.index(index).field('filter_chain_match').error(overlap, {
+        expected: 'each criterion once',
+      });
     }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
   });

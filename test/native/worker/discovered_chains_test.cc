@@ -81,6 +81,7 @@ TEST("Who is connected keeps the chain as it was, however often it changes") {
     EXPECT(becomesHeard(proxy, std::to_string(i)));
     EXPECT(ask(client).ends_with("hello"));
   }
+  client.close();
   proxy.expectQuiet();
 }
 
