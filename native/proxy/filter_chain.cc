@@ -319,7 +319,8 @@ filters::OtherRequest::Outcome FilterChain::Link::requestInstead(
 std::shared_ptr<const void> FilterChain::Link::memo() const { return chain.stream_.memo(); }
 
 void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
-  if (chain.isOver(Side::Response)) return;
+  // Somebody else has answered.
+  if (chain.isOver(Side::Response) || chain.answering_ != this) return;
   chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
   chain.stream_.replace(reply);
 }

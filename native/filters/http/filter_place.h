@@ -59,7 +59,7 @@ class FilterPlace {
   virtual void injectResponseData(std::string_view data, bool end) = 0;
   // What the filter's addTrailers() adds, as the end of the answer.
   virtual void injectResponseTrailers() = 0;
-  // For a filter that holds the answer's head.
+  // For inside of onResponseHead().
   virtual OtherRequest::Outcome requestInstead(const OtherRequest& other) {
     return OtherRequest::Outcome::Impossible;
   }
