@@ -66,12 +66,12 @@ void CacheFetch::resumeFrom(bool* reason) {
 
 // ---- what its host says ----
 
-void CacheFetch::onCallAnswer(uint16_t status, HeaderMap& told, bool end) {
+void CacheFetch::onCallAnswer(uint16_t status, HeaderMap& received, bool end) {
   has_head_ = true;
-  // What was told is scratch, which others may use while filters see this head.
+  // What was received is scratch, which others may use while filters see this head.
   HeaderMap& headers = worker_.scratch();
   headers.clear();
-  for (const HeaderEntry& entry : told) headers.add(entry.id, entry.name(), entry.value());
+  for (const HeaderEntry& entry : received) headers.add(entry.id, entry.name(), entry.value());
   caches::removeConnectionHeaders(headers);
   if (status == 304 && stored_) {
     onNotModified(headers);
