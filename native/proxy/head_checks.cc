@@ -1,8 +1,7 @@
 #include "proxy/head_checks.h"
 
-#include "format/grpc_status.h"
-
 #include "base/text.h"
+#include "format/grpc_status.h"
 #include "http/target.h"
 #include "proxy/request_headers.h"
 
