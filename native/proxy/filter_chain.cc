@@ -337,7 +337,8 @@ filters::OtherRequest::Outcome FilterChain::Link::requestInstead(
 std::shared_ptr<const void> FilterChain::Link::memo() const { return chain.owner_.memo(); }
 
 void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
-  if (chain.isOver(Side::Response)) return;
+  // Somebody else has answered.
+  if (chain.isOver(Side::Response) || chain.answering_ != this) return;
   chain.owner_.replace(reply, chain.nameOf(*this));
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/head_checks.h"
 
 #include "base/text.h"
+#include "format/grpc_status.h"
 #include "http/target.h"
 #include "proxy/request_headers.h"
 
@@ -31,6 +32,10 @@ std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& ser
   if (nothing) return std::nullopt;
   const http::NormalizedPath path = http::normalizePath(head.path, rules, server.context().arena);
   if (path.result == Result::Rejected) return refused();
+  // Who speaks gRPC follows no redirect.
+  const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
+  const bool is_grpc = type && format::isGrpcContentType(type->value());
+  if (path.result == Result::Redirect && is_grpc) return refused();
   head.path = path.path;
   if (path.result != Result::Redirect) return std::nullopt;
   server.stats().add(Counter::DownstreamRqRedirectedWithNormalizedPath);

@@ -53,6 +53,8 @@ class Router final : private upstream::AttemptOwner,
   void onReadEnd();
   void onClientWritable();
   // Nothing more is wanted of any host.
+  // In the next turn the stream is another request, without a body. What is upstream is abandoned.
+  void goElsewhere(http::SavedHead head, bool to_https);
   void abandon();
   // As new.
   void clear();

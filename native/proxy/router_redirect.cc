@@ -147,6 +147,16 @@ bool Router::mayGoTo(const plan::InternalRedirect& policy, const route::Route& t
   return true;
 }
 
+void Router::goElsewhere(http::SavedHead head, bool to_https) {
+  abandon();
+  dropKept();
+  kept_trailers_.clear();
+  kept_head_ = std::move(head);
+  redirects_to_https_ = to_https;
+  is_redirected_ = true;
+  loop().defer(this);
+}
+
 // The host's answer is the client's.
 void Router::noRedirect(Attempt& attempt) {
   follows_redirects_ = may_redirect_ = false;

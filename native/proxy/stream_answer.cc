@@ -89,7 +89,7 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   }
   mutate(headers);
   tellAttempts(headers);
-  if (!end && info_.is_head) [[unlikely]] {
+  if (redirects_ && redirects_->memo && info_.is_head && !end) [[unlikely]] {
     // It was asked by GET, in another one's place.
     router_.abandon();
     end = true;

@@ -13,17 +13,23 @@ using Counter = stats::Http::Counter;
 // Of a filter, in the place of an answer that nobody has seen.
 filters::OtherRequest::Outcome Stream::requestInstead(const filters::OtherRequest& other) {
   using Outcome = filters::OtherRequest::Outcome;
-  const http::SavedHead& request = info_.uncommon().request;
-  if (!client_ || head_written_ || !isRequestComplete() || !request.isSet()) {
+  const http::SavedHead& kept = info_.uncommon().request;
+  http::RequestHead* const live = info_.live_head;
+  if (!client_ || head_written_ || !isRequestComplete() || (!live && !kept.isSet())) {
     return Outcome::Impossible;
   }
+  // Scratch is what the answer may be in.
+  const auto made = std::make_unique<http::RequestHead>();
+  http::RequestHead& next = *made;
+  if (live) {
+    next.headers = live->headers;
+  } else {
+    kept.restore(&next.headers);
+  }
+  next.method = live ? live->method : kept.method();
+  next.path = live ? live->path : kept.path();
+  next.authority = live ? live->authority : kept.authority();
   Arena& arena = context().arena;
-  arena.reset();
-  http::RequestHead& next = context().released;
-  request.restore(&next.headers);
-  next.method = request.method();
-  next.path = request.path();
-  next.authority = request.authority();
   const std::string_view location = other.to.location(info_.viewOf(next), {}, arena);
   RedirectPlace place;
   if (!readRedirectPlace(location, &place, arena)) return Outcome::BadAddress;
@@ -46,18 +52,26 @@ filters::OtherRequest::Outcome Stream::requestInstead(const filters::OtherReques
   next.headers.remove(http::HeaderId::ContentLength);
   http::SavedHead head;
   head.save(next.method, next.path, next.authority, next.headers);
-  info_.touchUncommon().request.save(next.method, next.path, next.authority, next.headers);
+  // Logs tell of the request that it has become.
+  if (live) {
+    live->headers = next.headers;
+    live->method = next.method;
+    live->path = next.path;
+    live->authority = next.authority;
+  } else {
+    // What it was made of is overwritten.
+    head.restore(&next.headers);
+    info_.touchUncommon().request.save(head.method(), head.path(), head.authority(), next.headers);
+  }
   info_.virtual_host = host;
   info_.route = route;
   info_.target = nullptr;
   info_.use(nullptr);
   nameCluster(view);
-  chain_->dropResponse();
-  router_.abandon();
   info_.status = other.status;
   info_.details = "internal_redirect";
   redirects().memo = other.memo;
-  beginAgain(std::move(head), view.scheme, {}, {});
+  router_.goElsewhere(std::move(head), !place.is_http);
   return Outcome::Begun;
 }
 
@@ -84,6 +98,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   http::ServerStream& client_stream = *client_;
   router_.clear();
   info_.clear();
+  answer_pauses_ = 0;
   idle_timeout_ms_ = 0;
   idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
   start(downstream, client_stream);

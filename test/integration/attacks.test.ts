@@ -29,7 +29,7 @@ async function startOrigin(
     asked.push(one);
     const { status = 200, headers = {}, body = 'fine' } = answer(one);
     request.resume().on('end', () => {
-      response.writeHead(status, headers).end(body);
+      response.writeHead(status, { ...headers, 'content-length': body.length }).end(body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -66,6 +66,8 @@ async function startBefore(t: TestContext, { filters = [], manager, origins, rou
   return (bytes: string | Buffer) => exchange(Number(port), bytes);
 }
 
+const ANSWER_TIMEOUT_MS = 10_000;
+
 interface Answer {
   /** 0: the connection ended without an answer. */
   readonly status: number;
@@ -75,6 +77,7 @@ interface Answer {
 
 /** The first answer to those bytes, after which the connection is closed by us. */
 function exchange(port: number, bytes: string | Buffer): Promise<Answer> {
+  const isHead = bytes.slice(0, 4).toString() === 'HEAD';
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     let text = '';
@@ -87,9 +90,10 @@ function exchange(port: number, bytes: string | Buffer): Promise<Answer> {
       text += data.toString('latin1');
       const end = text.indexOf('\r\n\r\n');
       const length = /content-length: (\d+)/i.exec(text.slice(0, end));
-      if (end > 0 && length && text.length >= end + 4 + Number(length[1])) finish();
+      const rest = isHead ? 0 : Number(length?.[1]);
+      if (end > 0 && text.length >= end + 4 + rest) finish();
     });
-    socket.on('close', finish).on('error', finish);
+    socket.on('close', finish).on('error', finish).setTimeout(ANSWER_TIMEOUT_MS, finish);
   });
 }
 
@@ -208,7 +212,7 @@ test('no spelling of a path gets past a rule of rbac, as its origin would read i
   }
   const reached = origin.asked
     .map(({ path }) => path)
-    .filter((path) => understood(path) === '/admin');
+    .filter((path) => understood(path).startsWith('/admin'));
   assert.deepEqual(reached, []);
   assert.equal((await send(get('/public'))).status, 200);
 });
@@ -237,7 +241,7 @@ test('an authorization service is asked of the path that its origin is asked for
   for (const path of [...PATHS, '/public', '/x/../public']) await send(get(path));
   const allowed = service.asked
     .map(({ path }) => path)
-    .filter((path) => understood(path) !== '/admin');
+    .filter((path) => !understood(path).startsWith('/admin'));
   for (const { path } of origin.asked) assert.ok(allowed.includes(path), path);
   assert.ok(origin.asked.some(({ path }) => path === '/public'));
 });

@@ -232,22 +232,19 @@ bool Caching::fetch(std::string_view method, std::string_view path, std::string_
 }
 
 void Caching::onFetchedHead(uint16_t status, HeaderMap& headers, bool end) {
-  if (end) {
-    // The fetch ends by itself; nothing of it is of use here.
-    std::exchange(fetch_, nullptr)->leave();
-  }
+  if (end) fetch_ = nullptr;
   if (!place_.beginAnswer({status, headers, "via_upstream"}, end)) return;
   if (!end && !mayGiveMore()) fetch_->hold();
 }
 
 void Caching::onFetchedData(std::string_view data, bool end) {
-  if (end) std::exchange(fetch_, nullptr)->leave();
+  if (end) fetch_ = nullptr;
   if (!place_.giveAnswerData(data, end)) return;
   if (!end && !mayGiveMore()) fetch_->hold();
 }
 
 void Caching::onFetchedTrailers(HeaderMap& trailers) {
-  std::exchange(fetch_, nullptr)->leave();
+  fetch_ = nullptr;
   place_.giveAnswerTrailers(trailers);
 }
 

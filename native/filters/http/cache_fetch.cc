@@ -66,12 +66,12 @@ void CacheFetch::resumeFrom(bool* reason) {
 
 // ---- what its host says ----
 
-void CacheFetch::onCallAnswer(uint16_t status, HeaderMap& told, bool end) {
+void CacheFetch::onCallAnswer(uint16_t status, HeaderMap& received, bool end) {
   has_head_ = true;
-  // What was told is scratch, which others may use while filters see this head.
+  // What was received is scratch, which others may use while filters see this head.
   HeaderMap& headers = worker_.scratch();
   headers.clear();
-  for (const HeaderEntry& entry : told) headers.add(entry.id, entry.name(), entry.value());
+  for (const HeaderEntry& entry : received) headers.add(entry.id, entry.name(), entry.value());
   caches::removeConnectionHeaders(headers);
   if (status == 304 && stored_) {
     onNotModified(headers);
@@ -79,8 +79,11 @@ void CacheFetch::onCallAnswer(uint16_t status, HeaderMap& told, bool end) {
   }
   beginStoring(status, headers);
   if (end) store({}, true, nullptr);
-  if (owner_) owner_->onFetchedHead(status, headers, end || is_head_);
+  const bool ends = end || is_head_;
+  if (FetchOwner* const owner = told(ends)) owner->onFetchedHead(status, headers, ends);
 }
+
+FetchOwner* CacheFetch::told(bool end) { return end ? std::exchange(owner_, nullptr) : owner_; }
 
 // What comes of its body, if anything, is nobody's.
 void CacheFetch::onNotModified(HeaderMap& headers) {
@@ -144,7 +147,7 @@ void CacheFetch::store(std::string_view data, bool end, const HeaderMap* trailer
 
 void CacheFetch::onCallData(std::string_view data, bool end) {
   store(data, end, nullptr);
-  if (owner_) owner_->onFetchedData(data, end);
+  if (FetchOwner* const owner = told(end)) owner->onFetchedData(data, end);
 }
 
 void CacheFetch::onCallTrailers(HeaderMap& trailers) {
@@ -152,7 +155,7 @@ void CacheFetch::onCallTrailers(HeaderMap& trailers) {
   HeaderMap& headers = worker_.scratch();
   headers.clear();
   for (const HeaderEntry& entry : trailers) headers.add(entry.id, entry.name(), entry.value());
-  if (owner_) owner_->onFetchedTrailers(headers);
+  if (FetchOwner* const owner = told(true)) owner->onFetchedTrailers(headers);
 }
 
 void CacheFetch::onCallEnd(const calls::CallAnswer& answer) {
@@ -160,6 +163,7 @@ void CacheFetch::onCallEnd(const calls::CallAnswer& answer) {
     if (!has_head_ && answer.is_local) {
       tellWhole(*owner, answer);
     } else {
+      // Nothing else can be without its end.
       owner->onFetchBroken();
     }
   }

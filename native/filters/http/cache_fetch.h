@@ -15,7 +15,8 @@
 
 namespace fairlead::filters {
 
-// What a filter hears of its fetch. It may end meanwhile, and so leave.
+// What a filter hears of its fetch. It may end meanwhile, and so leave. With `end`, and where the
+// fetch ends, it has left already.
 class FetchOwner {
  public:
   // `headers` may be changed; they live until this returns.
@@ -82,6 +83,8 @@ class CacheFetch final : public caches::Fetching, private calls::CallOwner, priv
   void onRead(std::string) override {}
   void onWritten() override;
 
+  // Null: nobody hears of it; with the end nobody hears of anything else.
+  FetchOwner* told(bool end);
   void onNotModified(http::HeaderMap& headers);
   void beginStoring(uint16_t status, const http::HeaderMap& headers);
   void store(std::string_view data, bool end, const http::HeaderMap* trailers);

@@ -102,19 +102,17 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
       return FilterStatus::Continue;
     }
     if (policy_->elsewhere) {
-      status_ = status;
-      asks_ = true;
-      place_.loop().defer(this);
-      return FilterStatus::Pause;
+      waits_ = isAskedElsewhere(status);
+      return waits_ ? FilterStatus::Pause : FilterStatus::Continue;
     }
     prepare(*policy_, status, headers);
     return FilterStatus::Answer;
   }
   FilterStatus onResponseData(std::string_view, bool) override {
-    return asks_ ? FilterStatus::Pause : FilterStatus::Continue;
+    return waits_ ? FilterStatus::Pause : FilterStatus::Continue;
   }
   FilterStatus onResponseTrailers(http::HeaderMap&) override {
-    return asks_ ? FilterStatus::Pause : FilterStatus::Continue;
+    return waits_ ? FilterStatus::Pause : FilterStatus::Continue;
   }
   void onResponseHeadReleased(uint16_t& status, http::HeaderMap&, Arena&) override {
     if (status_ > 0) status = status_;
@@ -123,24 +121,28 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
 
  private:
   void onDeferred() override {
-    if (std::exchange(asks_, false)) {
-      const uint16_t status = std::exchange(status_, 0);
-      const CustomResponses::Policy::Elsewhere& elsewhere = *policy_->elsewhere;
-      const CustomResponseConfig& config = config_;
-      const unsigned worker = scope_.worker;
-      using Outcome = OtherRequest::Outcome;
-      const Outcome outcome =
-          place_.requestInstead({elsewhere.to, elsewhere.request_add, status,
-                                 std::make_shared<const Replaced>(Replaced{policy_, status})});
-      if (outcome == Outcome::Begun) return;
-      using Counter = stats::HttpCustomResponse::Counter;
-      if (outcome == Outcome::NoRoute) {
-        config.count(Counter::CustomResponseRedirectNoRoute, worker);
-      } else if (outcome == Outcome::BadAddress) {
-        config.count(Counter::CustomResponseInvalidUri, worker);
-      }
-    }
+    waits_ = false;
     place_.continueResponse();
+  }
+
+  bool isAskedElsewhere(uint16_t status) {
+    using Counter = stats::HttpCustomResponse::Counter;
+    using Outcome = OtherRequest::Outcome;
+    const OtherRequest other{policy_->elsewhere->to, policy_->elsewhere->request_add, status,
+                             std::make_shared<const Replaced>(Replaced{policy_, status})};
+    switch (place_.requestInstead(other)) {
+      case Outcome::Begun:
+        return true;
+      case Outcome::NoRoute:
+        config_.count(Counter::CustomResponseRedirectNoRoute, scope_.worker);
+        return false;
+      case Outcome::BadAddress:
+        config_.count(Counter::CustomResponseInvalidUri, scope_.worker);
+        return false;
+      case Outcome::Impossible:
+        break;
+    }
+    return false;
   }
 
   PolicyRef find(uint16_t status, const http::HeaderMap& headers) const {
@@ -161,6 +163,8 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
     context.response_headers = &headers;
     replaced.policy->headers.apply(headers, context, arena);
     status_ = replaced.policy->status.value_or(replaced.status);
+    // The request's head may still be read where an answer that is held would be put.
+    waits_ = true;
     place_.loop().defer(this);
     return FilterStatus::Pause;
   }
@@ -196,8 +200,8 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
   PolicyRef policy_;
   // The answer's from here on; 0: as it is.
   uint16_t status_ = 0;
-  // Another request is to take this one's place.
-  bool asks_ = false;
+  // The answer goes on in the next turn, or another request takes the place of this one.
+  bool waits_ = false;
   // An answer of this filter's own is nobody's to replace.
   bool is_replaced_ = false;
 };

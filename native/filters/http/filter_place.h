@@ -88,7 +88,7 @@ class FilterPlace {
   // What the filter's addTrailers() adds, as the end of the request, or of the answer.
   virtual void injectRequestTrailers() {}
   virtual void injectResponseTrailers() = 0;
-  // For a filter that holds the answer's head.
+  // For inside of onResponseHead().
   virtual OtherRequest::Outcome requestInstead(const OtherRequest& other) {
     return OtherRequest::Outcome::Impossible;
   }

@@ -20,9 +20,9 @@ struct OtherRequest {
   std::shared_ptr<const void> memo;
 
   enum class Outcome : uint8_t {
-    // It is under way, and the filter is gone.
+    // It is under way in the next turn, which the filter does not see: the answer waits until then.
     Begun,
-    // The answer that is held goes on, as the filter says: there is no such address,
+    // The answer is the request's: there is no such address,
     BadAddress,
     // nobody to ask,
     NoRoute,
