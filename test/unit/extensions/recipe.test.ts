@@ -34,7 +34,6 @@ const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set([
   'ip_tagging',
   'json_to_metadata',
   'on_demand',
-  'ratelimit',
   'set_filter_state',
   'set_metadata',
   'stateful_session',
