@@ -126,8 +126,8 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkExtAuthz::build(
     const plan::NetworkExtAuthz& plan, const GuardScope& scope) {
   auto filter = std::make_shared<NetworkExtAuthz>();
   filter->plan = plan;
-  auto service =
-      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, &scope.registry);
+  auto service = calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters,
+                                       &scope.registry);
   if (!service) return service.error();
   filter->service = std::move(service.value());
   if (plan.enabled_metadata) {

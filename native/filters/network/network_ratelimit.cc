@@ -107,8 +107,8 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRatelimit::build(
     const plan::NetworkRatelimit& plan, const GuardScope& scope) {
   auto filter = std::make_shared<NetworkRatelimit>();
   filter->plan = plan;
-  auto service =
-      calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters, &scope.registry);
+  auto service = calls::Service::build(plan.service.value_or(plan::Service()), scope.clusters,
+                                       &scope.registry);
   if (!service) return service.error();
   filter->service = std::move(service.value());
   const auto share = [&scope](const Boxed<plan::RuntimeNumber>& number) {

@@ -31,7 +31,7 @@ function change(name: string, port: number, more: Partial<Change> = {}): Change 
   const chains = new Map([['fresh', chain({ name: `routes of ${name}` })]]);
   const plan = { name, address: on(port), filter_chains: [{ id: 7 }] };
   const rest = { chains, discovered: [], known: new Map(), before: undefined, isInPlace: false };
-  return { id: 5, message: { name }, plan, ...rest, ...more };
+  return { id: 5, version: 'v2', message: { name }, plan, ...rest, ...more };
 }
 
 test('what is removed, replaced, added and changed in place goes together', () => {

@@ -220,7 +220,6 @@ TEST("A body that is told piece by piece comes in its order, however long it is"
   Proxy proxy(plan);
   const std::string body(3'000'000, 'a');
   const std::string answer = post(proxy, body);
-  EXPECT(answer.ends_with(std::string(1000, 'A')));
   EXPECT_EQ(static_cast<int64_t>(std::ranges::count(answer, 'A')), 3'000'000);
   proxy.expectQuiet();
 }
