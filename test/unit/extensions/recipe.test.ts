@@ -32,11 +32,7 @@ const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set([
   'ip_tagging',
   'json_to_metadata',
   'on_demand',
-<<<<<<< HEAD
   'original_src',
-  'ratelimit',
-=======
->>>>>>> h-extproc
   'set_filter_state',
   'set_metadata',
   'stateful_session',
