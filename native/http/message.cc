@@ -158,9 +158,9 @@ static_assert(kHash.factor != 0, "no factor tells all names apart: widen kSlotBi
 
 // As they are, but for setHeaderPrefix().
 constinit std::array<Known, kKnownCount> names = std::to_array(kKnown);
-constinit PerfectHash hash_of_names = kHash;
 constexpr std::string_view kOwnPrefix = "x-envoy";
 constinit std::string_view own_prefix = kOwnPrefix;
+constinit bool has_prefix = false;
 
 template <typename Word>
 bool sameWord(const char* a, const char* b) {
@@ -186,14 +186,27 @@ bool sameBytes(const char* a, const char* b, size_t size) {
   return a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1];
 }
 
+// By the names as they are without setHeaderPrefix().
+HeaderId internKnown(std::string_view name) {
+  if (name.empty()) return HeaderId::Other;
+  const Known& known = kKnown[kHash.ids[slotOf(keyOf(name.data(), name.size()), kHash.factor)]];
+  if (known.name.size() != name.size()) return HeaderId::Other;
+  return sameBytes(known.name.data(), name.data(), name.size()) ? known.id : HeaderId::Other;
+}
+
+// With another prefix, "x-envoy-…" is a header like any other.
+HeaderId internPrefixed(std::string_view name) {
+  if (name.starts_with(own_prefix)) {
+    const std::string usual = std::string(kOwnPrefix).append(name.substr(own_prefix.size()));
+    if (const HeaderId id = internKnown(usual); id != HeaderId::Other) return id;
+  }
+  return name.starts_with(kOwnPrefix) ? HeaderId::Other : internKnown(name);
+}
+
 }  // namespace
 
 HeaderId internHeader(std::string_view name) {
-  if (name.empty()) return HeaderId::Other;
-  const PerfectHash& hash = hash_of_names;
-  const Known& known = names[hash.ids[slotOf(keyOf(name.data(), name.size()), hash.factor)]];
-  if (known.name.size() != name.size()) return HeaderId::Other;
-  return sameBytes(known.name.data(), name.data(), name.size()) ? known.id : HeaderId::Other;
+  return has_prefix ? internPrefixed(name) : internKnown(name);
 }
 
 std::string_view headerName(HeaderId id) { return names[static_cast<size_t>(id)].name; }
@@ -202,22 +215,18 @@ std::string ownHeader(std::string_view rest) {
   return std::string(own_prefix).append(1, '-').append(rest);
 }
 
-bool setHeaderPrefix(std::string_view prefix) {
-  if (prefix == own_prefix) return true;
+void setHeaderPrefix(std::string_view prefix) {
+  if (prefix == own_prefix) return;
   // Never freed: views of names are everywhere.
   static std::deque<std::string>& texts = *new std::deque<std::string>();
   const std::string_view kept = texts.emplace_back(prefix);
-  std::array<Known, kKnownCount> changed = std::to_array(kKnown);
-  for (Known& known : changed) {
+  names = std::to_array(kKnown);
+  for (Known& known : names) {
     if (!known.name.starts_with(kOwnPrefix)) continue;
     known.name = texts.emplace_back(std::string(kept).append(known.name.substr(kOwnPrefix.size())));
   }
-  const PerfectHash found = findHash(changed);
-  if (found.factor == 0) return false;
-  names = changed;
-  hash_of_names = found;
   own_prefix = kept;
-  return true;
+  has_prefix = prefix != kOwnPrefix;
 }
 
 std::string_view reasonPhrase(uint16_t status) {

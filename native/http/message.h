@@ -120,9 +120,8 @@ std::string_view headerName(HeaderId id);
 // prefix.
 std::string ownHeader(std::string_view rest);
 // What the proxy's own headers begin with from here on, in place of "x-envoy". Before there is any
-// thread that asks for names, and before any configuration is built that has them. False: such
-// names cannot be told from others.
-bool setHeaderPrefix(std::string_view prefix);
+// thread that asks for names, and before any configuration is built that has them.
+void setHeaderPrefix(std::string_view prefix);
 
 // A set of ids.
 class HeaderIds {

@@ -146,9 +146,8 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge, bool upgrade
 void appendForwarded(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
                      Arena& arena) {
   const std::string& local = config.plan.local_address;
-  std::string_view text =
+  const std::string_view text =
       remote.isLoopback() && !local.empty() ? std::string_view(local) : textOf(remote, arena);
-  if (config.plan.maps_ipv4 && remote.family() == AF_INET) text = arena.join("::ffff:", "", text);
   appendTo(headers, HeaderId::XForwardedFor, text, ",", arena);
 }
 

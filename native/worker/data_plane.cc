@@ -232,7 +232,7 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   const auto note = [&errors](const char* kind, const std::string& name, const Result<void>& done) {
     if (!done) errors.push_back({kind, name, done.error().message});
   };
-  if (!started_) applyToProcess(update, &errors);
+  if (!started_) applyToProcess(update);
   Delta delta;
   for (const plan::TlsContext& context : update.tls_contexts) {
     note("tls", std::to_string(context.id), tls_sockets_.replace(context));
@@ -289,11 +289,8 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
 }
 
 // What nothing may be built before, and no thread run without.
-void DataPlane::applyToProcess(const plan::Update& update, std::vector<ApplyError>* errors) {
-  if (!update.header_prefix.empty() && !http::setHeaderPrefix(update.header_prefix)) {
-    errors->push_back({"header_prefix", update.header_prefix,
-                       "names of headers that begin so cannot be told from others"});
-  }
+void DataPlane::applyToProcess(const plan::Update& update) {
+  if (!update.header_prefix.empty()) http::setHeaderPrefix(update.header_prefix);
   http::joinToo(update.joined_request_headers, update.joined_response_headers);
   if (!update.pins_workers) return;
   for (const auto& worker : workers_) worker->pin();

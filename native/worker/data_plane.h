@@ -204,7 +204,7 @@ class DataPlane {
   }
 
  private:
-  void applyToProcess(const plan::Update& update, std::vector<ApplyError>* errors);
+  void applyToProcess(const plan::Update& update);
   // Workers look which of their connections drain.
   void tellDrain();
   void applyNames(const std::vector<plan::NameAnswer>& answers);
