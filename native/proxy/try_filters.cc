@@ -74,6 +74,9 @@ std::shared_ptr<void>& TryFilters::keptByConnection(uint64_t number) {
 
 void TryFilters::forwardHead(http::RequestHead& head, bool end) {
   router_.onTryHead(head, spare_);
+  if (chain_.notes().keeps_request_head && !info().uncommon().request.isSet()) {
+    info().touchUncommon().request.save(head.method, head.path, head.authority, head.headers);
+  }
   if (http::ClientStream* const to = host()) {
     router_.sendHead(*to, head.method, head.path, head.authority, head.headers, end);
     return;
