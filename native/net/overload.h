@@ -61,8 +61,6 @@ class Overload {
   bool hasNewTimes() const { return reduced_by_ != reduced_before_; }
 
   uint32_t level(Subject subject) const { return levels_[static_cast<size_t>(subject)]; }
-  // 0: no stream's bytes are looked at.
-  uint64_t trackedStreamBytes() const { return update_ ? update_->state.tracked_stream_bytes : 0; }
 
  private:
   Millis reduced(TimerType type, Millis full, uint32_t by) const;

@@ -10,7 +10,6 @@ namespace {
 bool read(WireReader& wire, Address* out);
 bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, MetadataSpace* out);
-bool read(WireReader& wire, TypedMetadata* out);
 bool read(WireReader& wire, Metadata* out);
 bool read(WireReader& wire, TextPair* out);
 bool read(WireReader& wire, Secret* out);
@@ -221,7 +220,6 @@ bool read(WireReader& wire, ResetHeader* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
 bool read(WireReader& wire, RequestRules* out);
-bool read(WireReader& wire, LoadQuestions* out);
 bool read(WireReader& wire, LoadWeights* out);
 bool read(WireReader& wire, HostSource* out);
 bool read(WireReader& wire, HostOverrides* out);
@@ -394,33 +392,11 @@ bool read(WireReader& wire, MetadataSpace* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, TypedMetadata* out) {
-  while (wire.nextField("TypedMetadata")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "TypedMetadata.name")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->type_url, "TypedMetadata.type_url")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->value, "TypedMetadata.value")) return false;
-        break;
-      default:
-        if (!wire.skip("TypedMetadata")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, Metadata* out) {
   while (wire.nextField("Metadata")) {
     switch (wire.field()) {
       case 1:
         if (!readNested(wire, &out->spaces.emplace_back(), "Metadata.spaces")) return false;
-        break;
-      case 300:
-        if (!readNested(wire, &out->typed.emplace_back(), "Metadata.typed")) return false;
         break;
       default:
         if (!wire.skip("Metadata")) return false;
@@ -1252,9 +1228,6 @@ bool read(WireReader& wire, TlsServer* out) {
         break;
       case 9:
         if (!wire.readEnum(&out->ocsp_policy, 2, "TlsServer.ocsp_policy")) return false;
-        break;
-      case 500:
-        if (!wire.readNumber(&out->requires_server_name, "TlsServer.requires_server_name")) return false;
         break;
       default:
         if (!wire.skip("TlsServer")) return false;
@@ -2504,9 +2477,6 @@ bool read(WireReader& wire, ExtAuthzRoute* out) {
       case 5:
         if (!readNested(wire, &out->service.emplace(), "ExtAuthzRoute.service")) return false;
         break;
-      case 300:
-        if (!wire.readNumber(&out->has_spans.emplace(), "ExtAuthzRoute.has_spans")) return false;
-        break;
       default:
         if (!wire.skip("ExtAuthzRoute")) return false;
     }
@@ -2962,32 +2932,14 @@ bool read(WireReader& wire, ExtAuthz* out) {
       case 25:
         if (!readNested(wire, &out->labels.emplace_back(), "ExtAuthz.labels")) return false;
         break;
-      case 300:
-        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "ExtAuthz.typed_metadata_namespaces")) return false;
-        break;
       case 301:
         if (!wire.readRepeatedBytes(&out->route_metadata_namespaces, "ExtAuthz.route_metadata_namespaces")) return false;
-        break;
-      case 302:
-        if (!wire.readRepeatedBytes(&out->route_typed_metadata_namespaces, "ExtAuthz.route_typed_metadata_namespaces")) return false;
-        break;
-      case 303:
-        if (!readNested(wire, &out->logged_metadata.emplace_back(), "ExtAuthz.logged_metadata")) return false;
-        break;
-      case 304:
-        if (!wire.readNumber(&out->logs_call, "ExtAuthz.logs_call")) return false;
         break;
       case 305:
         if (!wire.readBytes(&out->name, "ExtAuthz.name")) return false;
         break;
-      case 306:
-        if (!wire.readNumber(&out->limits_response_headers, "ExtAuthz.limits_response_headers")) return false;
-        break;
       case 307:
         if (!wire.readRepeatedBytes(&out->clear_route_headers, "ExtAuthz.clear_route_headers")) return false;
-        break;
-      case 308:
-        if (!wire.readNumber(&out->has_spans, "ExtAuthz.has_spans")) return false;
         break;
       default:
         if (!wire.skip("ExtAuthz")) return false;
@@ -3049,9 +3001,6 @@ bool read(WireReader& wire, Ratelimit* out) {
         break;
       case 17:
         if (!wire.readBytes(&out->name, "Ratelimit.name")) return false;
-        break;
-      case 18:
-        if (!wire.readNumber(&out->tells_retry_after, "Ratelimit.tells_retry_after")) return false;
         break;
       default:
         if (!wire.skip("Ratelimit")) return false;
@@ -3813,9 +3762,6 @@ bool read(WireReader& wire, JwtProvider* out) {
       case 24:
         if (!wire.readNumber(&out->cache_duration_ms, "JwtProvider.cache_duration_ms")) return false;
         break;
-      case 25:
-        if (!wire.readNumber(&out->is_ahead, "JwtProvider.is_ahead")) return false;
-        break;
       default:
         if (!wire.skip("JwtProvider")) return false;
     }
@@ -4483,9 +4429,6 @@ bool read(WireReader& wire, AwsSigning* out) {
         break;
       case 300:
         if (!readNested(wire, &out->credentials.emplace(), "AwsSigning.credentials")) return false;
-        break;
-      case 301:
-        if (!wire.readNumber(&out->is_v4a, "AwsSigning.is_v4a")) return false;
         break;
       case 302:
         if (!wire.readRepeatedBytes(&out->providers, "AwsSigning.providers")) return false;
@@ -5323,9 +5266,6 @@ bool read(WireReader& wire, CircuitLimits* out) {
       case 7:
         if (!wire.readNumber(&out->max_connections_per_host.emplace(), "CircuitLimits.max_connections_per_host")) return false;
         break;
-      case 8:
-        if (!wire.readNumber(&out->max_connection_pools.emplace(), "CircuitLimits.max_connection_pools")) return false;
-        break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
     }
@@ -6071,28 +6011,6 @@ bool read(WireReader& wire, RequestRules* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, LoadQuestions* out) {
-  while (wire.nextField("LoadQuestions")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->period_ms, "LoadQuestions.period_ms")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->port, "LoadQuestions.port")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->authority, "LoadQuestions.authority")) return false;
-        break;
-      case 4:
-        if (!wire.readRepeatedBytes(&out->socket_labels, "LoadQuestions.socket_labels")) return false;
-        break;
-      default:
-        if (!wire.skip("LoadQuestions")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, LoadWeights* out) {
   while (wire.nextField("LoadWeights")) {
     switch (wire.field()) {
@@ -6110,9 +6028,6 @@ bool read(WireReader& wire, LoadWeights* out) {
         break;
       case 5:
         if (!wire.readRepeatedBytes(&out->metrics, "LoadWeights.metrics")) return false;
-        break;
-      case 6:
-        if (!readNested(wire, &out->questions.emplace(), "LoadWeights.questions")) return false;
         break;
       default:
         if (!wire.skip("LoadWeights")) return false;
@@ -6375,18 +6290,6 @@ bool read(WireReader& wire, Cluster* out) {
       case 260:
         if (!readNested(wire, &out->request_rules.emplace(), "Cluster.request_rules")) return false;
         break;
-      case 261:
-        if (!wire.readNumber(&out->overfull_timeout_ms, "Cluster.overfull_timeout_ms")) return false;
-        break;
-      case 262:
-        if (!wire.readRepeatedBytes(&out->reported_metrics, "Cluster.reported_metrics")) return false;
-        break;
-      case 263:
-        if (!wire.readNumber(&out->tracks_endpoints, "Cluster.tracks_endpoints")) return false;
-        break;
-      case 264:
-        if (!readNested(wire, &out->preconnect_condition.emplace(), "Cluster.preconnect_condition")) return false;
-        break;
       case 265:
         if (!readNested(wire, &out->load_weights.emplace(), "Cluster.load_weights")) return false;
         break;
@@ -6618,9 +6521,6 @@ bool read(WireReader& wire, Assignment* out) {
         break;
       case 5:
         if (!wire.readNumber(&out->drop_millionths, "Assignment.drop_millionths")) return false;
-        break;
-      case 6:
-        if (!wire.readBytes(&out->drop_category, "Assignment.drop_category")) return false;
         break;
       default:
         if (!wire.skip("Assignment")) return false;
@@ -6901,9 +6801,6 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 160:
         if (!readNested(wire, &out->internal_redirect.emplace(), "ClusterAction.internal_redirect")) return false;
-        break;
-      case 260:
-        if (!wire.readNumber(&out->flush_timeout_ms.emplace(), "ClusterAction.flush_timeout_ms")) return false;
         break;
       case 261:
         if (!readNested(wire, &out->cluster_tree.emplace(), "ClusterAction.cluster_tree")) return false;
@@ -7858,9 +7755,6 @@ bool read(WireReader& wire, ProxyStatus* out) {
       case 2:
         if (!wire.readNumber(&out->removes_details, "ProxyStatus.removes_details")) return false;
         break;
-      case 3:
-        if (!wire.readNumber(&out->removes_connection_details, "ProxyStatus.removes_connection_details")) return false;
-        break;
       case 4:
         if (!wire.readNumber(&out->removes_flags, "ProxyStatus.removes_flags")) return false;
         break;
@@ -8159,9 +8053,6 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 500:
         if (!wire.readNumber(&out->keeps_after_invalid, "HttpConnectionManager.keeps_after_invalid")) return false;
         break;
-      case 501:
-        if (!wire.readNumber(&out->maps_ipv4, "HttpConnectionManager.maps_ipv4")) return false;
-        break;
       case 502:
         if (!wire.readNumber(&out->records_route_resolution, "HttpConnectionManager.records_route_resolution")) return false;
         break;
@@ -8447,9 +8338,6 @@ bool read(WireReader& wire, NetworkExtAuthz* out) {
         break;
       case 8:
         if (!wire.readRepeatedBytes(&out->metadata_namespaces, "NetworkExtAuthz.metadata_namespaces")) return false;
-        break;
-      case 9:
-        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "NetworkExtAuthz.typed_metadata_namespaces")) return false;
         break;
       case 10:
         if (!wire.readNumber(&out->shadow_mode, "NetworkExtAuthz.shadow_mode")) return false;
@@ -8903,9 +8791,6 @@ bool read(WireReader& wire, OverloadState* out) {
       case 2:
         if (!readNested(wire, &out->timer_minimums.emplace_back(), "OverloadState.timer_minimums")) return false;
         break;
-      case 3:
-        if (!wire.readNumber(&out->tracked_stream_bytes, "OverloadState.tracked_stream_bytes")) return false;
-        break;
       default:
         if (!wire.skip("OverloadState")) return false;
     }
@@ -8938,9 +8823,6 @@ bool read(WireReader& wire, JwksUpdate* out) {
       case 2:
         if (!readNested(wire, &out->jwks.emplace(), "JwksUpdate.jwks")) return false;
         break;
-      case 3:
-        if (!wire.readNumber(&out->is_ahead, "JwksUpdate.is_ahead")) return false;
-        break;
       default:
         if (!wire.skip("JwksUpdate")) return false;
     }
@@ -8953,18 +8835,6 @@ bool read(WireReader& wire, WatchdogAction* out) {
     switch (wire.field()) {
       case 1:
         if (!wire.readEnum(&out->event, 3, "WatchdogAction.event")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->profile_path, "WatchdogAction.profile_path")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->profile_ms, "WatchdogAction.profile_ms")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->max_profiles, "WatchdogAction.max_profiles")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->abort_wait_ms, "WatchdogAction.abort_wait_ms")) return false;
         break;
       default:
         if (!wire.skip("WatchdogAction")) return false;
@@ -9519,7 +9389,6 @@ template class Boxed<plan::LimitOverride>;
 template class Boxed<plan::ListenerDrain>;
 template class Boxed<plan::ListenerPredicate>;
 template class Boxed<plan::LiveNumber>;
-template class Boxed<plan::LoadQuestions>;
 template class Boxed<plan::LoadWeights>;
 template class Boxed<plan::LocalRateLimitFilter>;
 template class Boxed<plan::LocalRatelimit>;

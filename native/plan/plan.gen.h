@@ -40,18 +40,9 @@ struct MetadataSpace {
   std::vector<MetadataValue> values;
 };
 
-// A message, as google.protobuf.Any has it.
-struct TypedMetadata {
-  std::string name;
-  std::string type_url;
-  std::string value;
-};
-
 // What a configuration says of one thing: a listener, a route, a cluster.
 struct Metadata {
   std::vector<MetadataSpace> spaces;
-  // What services are told of it.
-  std::vector<TypedMetadata> typed;
 };
 
 struct TextPair {
@@ -674,8 +665,6 @@ struct TlsServer {
   // All certificates are looked at where none is for the client's server name.
   bool scans_all_certificates = false;
   OcspPolicy ocsp_policy = {};
-  // A client must ask for a name that a certificate is for.
-  bool requires_server_name = false;
 };
 
 // The secrets of connections between these addresses go to a file. No range: any address.
@@ -1272,8 +1261,6 @@ struct ExtAuthzRoute {
   Boxed<ExtAuthzBody> body;
   // In place of the filter's.
   Boxed<ExtAuthzService> service;
-  // Absent: as the filter has it.
-  std::optional<bool> has_spans;
 };
 
 struct RatelimitRoute {
@@ -1493,21 +1480,10 @@ struct ExtAuthz {
   bool shadow_mode = false;
   // What the service is told of this proxy.
   std::vector<TextPair> labels;
-  // Of metadata that is no struct, and of the route's.
-  std::vector<std::string> typed_metadata_namespaces;
   std::vector<std::string> route_metadata_namespaces;
-  std::vector<std::string> route_typed_metadata_namespaces;
-  // Kept with the request for logs, under the filter's name.
-  std::vector<MetadataValue> logged_metadata;
-  // How long the service took, and what else is known of its call, is kept with it, too.
-  bool logs_call = false;
   std::string name;
-  // An answer that would have more headers than it may have is not changed further.
-  bool limits_response_headers = false;
   // In lower case. The route is chosen anew where one of them is changed; none: where any is.
   std::vector<std::string> clear_route_headers;
-  // Calls have spans of their own, where the request has one.
-  bool has_spans = false;
 };
 
 // envoy.filters.http.ratelimit: a service says how many requests there may be.
@@ -1537,7 +1513,6 @@ struct Ratelimit {
   Boxed<RateLimits> own_limits;
   // The filter's name, for metadata.
   std::string name;
-  bool tells_retry_after = false;
 };
 
 // What is told of a request beside its parts.
@@ -1912,8 +1887,6 @@ struct JwtProvider {
   // As in JwksUpdate.
   uint32_t remote = 0;
   uint64_t cache_duration_ms = 0;
-  // Keys come by themselves.
-  bool is_ahead = false;
 };
 
 struct CookieMatch {
@@ -2199,8 +2172,6 @@ struct AwsSigning {
   // Of a route: what follows "aws_request_signing." in names of statistics.
   std::string stat_prefix;
   Boxed<AwsCredentials> credentials;
-  // Signatures hold in a set of regions: `region` names it ("us-*").
-  bool is_v4a = false;
   // Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.".
   std::vector<std::string> providers;
 };
@@ -2567,8 +2538,6 @@ struct CircuitLimits {
   Boxed<RetryBudget> retry_budget;
   // Absent: no limit.
   std::optional<uint32_t> max_connections_per_host;
-  // How many pools of connections a worker may have for it; absent: no limit.
-  std::optional<uint32_t> max_connection_pools;
 };
 
 struct SourceAddress {
@@ -2938,17 +2907,6 @@ struct RequestRules {
   Boxed<TapMatch> error_match;
 };
 
-// A stream to each host, on which it tells of its load.
-struct LoadQuestions {
-  uint64_t period_ms = 0;
-  // 0: the host's own.
-  uint32_t port = 0;
-  // Empty: the host's name or the cluster's.
-  std::string authority;
-  // Hosts are reached as hosts of these labels are; none: as for requests.
-  std::vector<std::string> socket_labels;
-};
-
 // Weights that follow how much hosts have to do, as they say themselves.
 struct LoadWeights {
   // Of a host that has reported so long, at least, and not later than so long ago.
@@ -2959,8 +2917,6 @@ struct LoadWeights {
   uint64_t error_penalty_millionths = 0;
   // Of the load, by name: the highest counts.
   std::vector<std::string> metrics;
-  // Hosts are asked for reports; absent: they come with answers.
-  Boxed<LoadQuestions> questions;
 };
 
 // A header, or dynamic metadata: addresses with commas between them.
@@ -3129,14 +3085,6 @@ struct Cluster {
   bool allow_chunked_length = false;
   // Absent: requests are treated as their routes say.
   Boxed<RequestRules> request_rules;
-  // Connections end that have had more to send than they may hold for so long; 0: they do not.
-  uint64_t overfull_timeout_ms = 0;
-  // Of load that hosts report, by name: what load reports tell of.
-  std::vector<std::string> reported_metrics;
-  // Each host has statistics of its own.
-  bool tracks_endpoints = false;
-  // Connections are made ahead to hosts of which this holds, alone; absent: to all.
-  Boxed<MetadataCondition> preconnect_condition;
   // Of ROUND_ROBIN: weights are what hosts report of their load; absent: what they are assigned.
   Boxed<LoadWeights> load_weights;
   // Absent: the balancer alone says where requests go.
@@ -3254,7 +3202,6 @@ struct Assignment {
   bool weighs_health = false;
   // So many of a million requests are refused without asking a host, as being of this category.
   uint32_t drop_millionths = 0;
-  std::string drop_category;
 };
 
 struct RouteFilter {
@@ -3410,9 +3357,6 @@ struct ClusterAction {
   std::vector<RouteUpgrade> upgrades;
   // Absent: hosts' redirects are the client's.
   Boxed<InternalRedirect> internal_redirect;
-  // How long the last of an answer may take to go out. Absent: as the connection manager has it; 0: as
-  // long as it likes.
-  std::optional<uint64_t> flush_timeout_ms;
   // In place of `cluster`: a tree says which, by the number of an action; one that there is not: none.
   Boxed<MatchTree> cluster_tree;
   std::vector<std::string> tree_clusters;
@@ -3811,7 +3755,7 @@ struct ClientCertDetails {
     // As the real server's own: "By=…;Hash=…".
     Text = 0,
     // Structured fields of RFC 9440.
-    Rfc9440 = 1,
+    Json = 1,
   };
   bool subject = false;
   bool cert = false;
@@ -3856,7 +3800,6 @@ struct LocalReplies {
 struct ProxyStatus {
   std::string proxy_name;
   bool removes_details = false;
-  bool removes_connection_details = false;
   bool removes_flags = false;
   bool sets_status = false;
 };
@@ -4021,8 +3964,6 @@ struct HttpConnectionManager {
   Boxed<ClientCertTree> client_cert_tree;
   // A message of HTTP/1 that breaks the rules does not end its connection, where it can go on.
   bool keeps_after_invalid = false;
-  // Clients of IPv4 are told of as addresses of IPv6 (::ffff:a.b.c.d).
-  bool maps_ipv4 = false;
   // How long routes were looked for, and how often, is recorded.
   bool records_route_resolution = false;
   // Of HTTP/1: methods may be any tokens.
@@ -4167,7 +4108,6 @@ struct NetworkExtAuthz {
   // What the service is told of this proxy.
   std::vector<TextPair> labels;
   std::vector<std::string> metadata_namespaces;
-  std::vector<std::string> typed_metadata_namespaces;
   // Refusals are counted alone.
   bool shadow_mode = false;
 };
@@ -4409,8 +4349,6 @@ struct OverloadState {
   std::vector<OverloadLevel> levels;
   // What timers fall to when timeouts are reduced.
   std::vector<TimerMinimum> timer_minimums;
-  // Streams of HTTP/2 that hold fewer bytes are never reset; 0: none ever is.
-  uint64_t tracked_stream_bytes = 0;
 };
 
 // How many connections may be open at once.
@@ -4426,8 +4364,6 @@ struct JwksUpdate {
   uint32_t id = 0;
   // Absent: the fetch has failed.
   Boxed<Jwks> jwks;
-  // Nobody has asked: they are fetched at intervals.
-  bool is_ahead = false;
 };
 
 // What is done when a thread is away for long.
@@ -4439,12 +4375,6 @@ struct WatchdogAction {
     Miss = 3,
   };
   Event event = {};
-  // A profile of the processor's time is written: the folder, for how long, and how many at most.
-  std::string profile_path;
-  uint64_t profile_ms = 0;
-  uint64_t max_profiles = 0;
-  // Otherwise: the thread is aborted, and after so long the process.
-  uint64_t abort_wait_ms = 0;
 };
 
 // Of all times 0: never.
@@ -4794,7 +4724,6 @@ extern template class Boxed<plan::LimitOverride>;
 extern template class Boxed<plan::ListenerDrain>;
 extern template class Boxed<plan::ListenerPredicate>;
 extern template class Boxed<plan::LiveNumber>;
-extern template class Boxed<plan::LoadQuestions>;
 extern template class Boxed<plan::LoadWeights>;
 extern template class Boxed<plan::LocalRateLimitFilter>;
 extern template class Boxed<plan::LocalRatelimit>;

@@ -153,7 +153,7 @@ std::string jsonOf(const net::TlsInfo& tls, const plan::ClientCertDetails& wante
 // Behind what proxies before this one have said, in the form that they have said it in.
 void appendDetails(const net::TlsInfo& tls, const plan::ClientCertDetails& wanted,
                    std::string* value) {
-  const bool is_json = wanted.form == plan::ClientCertDetails::Form::Rfc9440;
+  const bool is_json = wanted.form == plan::ClientCertDetails::Form::Json;
   if (is_json && value->empty()) {
     value->append(1, '[').append(jsonOf(tls, wanted)).append(1, ']');
   } else if (is_json && value->starts_with('[') && value->ends_with(']')) {

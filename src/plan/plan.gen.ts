@@ -28,15 +28,6 @@ export interface MetadataSpace {
 /** What a configuration says of one thing: a listener, a route, a cluster. */
 export interface Metadata {
   readonly spaces?: readonly MetadataSpace[] | undefined;
-  /** What services are told of it. */
-  readonly typed?: readonly TypedMetadata[] | undefined;
-}
-
-/** A message, as google.protobuf.Any has it. */
-export interface TypedMetadata {
-  readonly name?: string | undefined;
-  readonly type_url?: string | undefined;
-  readonly value?: Uint8Array | undefined;
 }
 
 export interface TextPair {
@@ -618,8 +609,6 @@ export interface TlsServer {
   /** All certificates are looked at where none is for the client's server name. */
   readonly scans_all_certificates?: boolean | undefined;
   readonly ocsp_policy?: TlsServer_OcspPolicy | undefined;
-  /** A client must ask for a name that a certificate is for. */
-  readonly requires_server_name?: boolean | undefined;
 }
 
 export interface TlsCertificate {
@@ -1137,14 +1126,6 @@ export interface Cluster {
   readonly allow_chunked_length?: boolean | undefined;
   /** Absent: requests are treated as their routes say. */
   readonly request_rules?: RequestRules | undefined;
-  /** Connections end that have had more to send than they may hold for so long; 0: they do not. */
-  readonly overfull_timeout_ms?: number | undefined;
-  /** Of load that hosts report, by name: what load reports tell of. */
-  readonly reported_metrics?: readonly string[] | undefined;
-  /** Each host has statistics of its own. */
-  readonly tracks_endpoints?: boolean | undefined;
-  /** Connections are made ahead to hosts of which this holds, alone; absent: to all. */
-  readonly preconnect_condition?: MetadataCondition | undefined;
   /** Of ROUND_ROBIN: weights are what hosts report of their load; absent: what they are assigned. */
   readonly load_weights?: LoadWeights | undefined;
   /** Absent: the balancer alone says where requests go. */
@@ -1172,19 +1153,6 @@ export interface LoadWeights {
   readonly error_penalty_millionths?: number | undefined;
   /** Of the load, by name: the highest counts. */
   readonly metrics?: readonly string[] | undefined;
-  /** Hosts are asked for reports; absent: they come with answers. */
-  readonly questions?: LoadQuestions | undefined;
-}
-
-/** A stream to each host, on which it tells of its load. */
-export interface LoadQuestions {
-  readonly period_ms?: number | undefined;
-  /** 0: the host's own. */
-  readonly port?: number | undefined;
-  /** Empty: the host's name or the cluster's. */
-  readonly authority?: string | undefined;
-  /** Hosts are reached as hosts of these labels are; none: as for requests. */
-  readonly socket_labels?: readonly string[] | undefined;
 }
 
 /** Requests say which hosts they go to, one after the other. */
@@ -1508,8 +1476,6 @@ export interface CircuitLimits {
   readonly retry_budget?: RetryBudget | undefined;
   /** Absent: no limit. */
   readonly max_connections_per_host?: number | undefined;
-  /** How many pools of connections a worker may have for it; absent: no limit. */
-  readonly max_connection_pools?: number | undefined;
 }
 
 /** How many retries may be active: a share of the active requests, and so many in any case. */
@@ -1549,7 +1515,6 @@ export interface Assignment {
   readonly weighs_health?: boolean | undefined;
   /** So many of a million requests are refused without asking a host, as being of this category. */
   readonly drop_millionths?: number | undefined;
-  readonly drop_category?: string | undefined;
 }
 
 export const Host_Health = {
@@ -1806,8 +1771,6 @@ export interface ClusterAction {
   readonly upgrades?: readonly RouteUpgrade[] | undefined;
   /** Absent: hosts' redirects are the client's. */
   readonly internal_redirect?: InternalRedirect | undefined;
-  /** How long the last of an answer may take to go out. Absent: as the connection manager has it; 0: as long as it likes. */
-  readonly flush_timeout_ms?: number | undefined;
   /** In place of `cluster`: a tree says which, by the number of an action; one that there is not: none. */
   readonly cluster_tree?: MatchTree | undefined;
   readonly tree_clusters?: readonly string[] | undefined;
@@ -2767,8 +2730,6 @@ export interface HttpConnectionManager {
   readonly client_cert_tree?: ClientCertTree | undefined;
   /** A message of HTTP/1 that breaks the rules does not end its connection, where it can go on. */
   readonly keeps_after_invalid?: boolean | undefined;
-  /** Clients of IPv4 are told of as addresses of IPv6 (::ffff:a.b.c.d). */
-  readonly maps_ipv4?: boolean | undefined;
   /** How long routes were looked for, and how often, is recorded. */
   readonly records_route_resolution?: boolean | undefined;
   /** Of HTTP/1: methods may be any tokens. */
@@ -2781,7 +2742,6 @@ export interface HttpConnectionManager {
 export interface ProxyStatus {
   readonly proxy_name?: string | undefined;
   readonly removes_details?: boolean | undefined;
-  readonly removes_connection_details?: boolean | undefined;
   readonly removes_flags?: boolean | undefined;
   readonly sets_status?: boolean | undefined;
 }
@@ -2846,7 +2806,7 @@ export interface UpgradeChain {
 
 export const ClientCertDetails_Form = {
   TEXT: 0,
-  RFC_9440: 1,
+  JSON: 1,
 } as const;
 export type ClientCertDetails_Form = (typeof ClientCertDetails_Form)[keyof typeof ClientCertDetails_Form];
 
@@ -3077,8 +3037,6 @@ export interface OverloadState {
   readonly levels?: readonly OverloadLevel[] | undefined;
   /** What timers fall to when timeouts are reduced. */
   readonly timer_minimums?: readonly TimerMinimum[] | undefined;
-  /** Streams of HTTP/2 that hold fewer bytes are never reset; 0: none ever is. */
-  readonly tracked_stream_bytes?: number | undefined;
 }
 
 /** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, what is removed of them, listeners, first what is removed of those; a later part may name an earlier one. */
@@ -3380,8 +3338,6 @@ export interface AwsSigning {
   /** Of a route: what follows "aws_request_signing." in names of statistics. */
   readonly stat_prefix?: string | undefined;
   readonly credentials?: AwsCredentials | undefined;
-  /** Signatures hold in a set of regions: `region` names it ("us-*"). */
-  readonly is_v4a?: boolean | undefined;
   /** Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.". */
   readonly providers?: readonly string[] | undefined;
 }
@@ -3694,21 +3650,10 @@ export interface ExtAuthz {
   readonly shadow_mode?: boolean | undefined;
   /** What the service is told of this proxy. */
   readonly labels?: readonly TextPair[] | undefined;
-  /** Of metadata that is no struct, and of the route's. */
-  readonly typed_metadata_namespaces?: readonly string[] | undefined;
   readonly route_metadata_namespaces?: readonly string[] | undefined;
-  readonly route_typed_metadata_namespaces?: readonly string[] | undefined;
-  /** Kept with the request for logs, under the filter's name. */
-  readonly logged_metadata?: readonly MetadataValue[] | undefined;
-  /** How long the service took, and what else is known of its call, is kept with it, too. */
-  readonly logs_call?: boolean | undefined;
   readonly name?: string | undefined;
-  /** An answer that would have more headers than it may have is not changed further. */
-  readonly limits_response_headers?: boolean | undefined;
   /** In lower case. The route is chosen anew where one of them is changed; none: where any is. */
   readonly clear_route_headers?: readonly string[] | undefined;
-  /** Calls have spans of their own, where the request has one. */
-  readonly has_spans?: boolean | undefined;
 }
 
 export interface ExtAuthzRoute {
@@ -3718,8 +3663,6 @@ export interface ExtAuthzRoute {
   readonly body?: ExtAuthzBody | undefined;
   /** In place of the filter's. */
   readonly service?: ExtAuthzService | undefined;
-  /** Absent: as the filter has it. */
-  readonly has_spans?: boolean | undefined;
 }
 
 /** envoy.filters.network.ext_authz: a service says who may go on, once the first bytes have come. */
@@ -3734,7 +3677,6 @@ export interface NetworkExtAuthz {
   /** What the service is told of this proxy. */
   readonly labels?: readonly TextPair[] | undefined;
   readonly metadata_namespaces?: readonly string[] | undefined;
-  readonly typed_metadata_namespaces?: readonly string[] | undefined;
   /** Refusals are counted alone. */
   readonly shadow_mode?: boolean | undefined;
 }
@@ -3904,8 +3846,6 @@ export interface JwksUpdate {
   readonly id?: number | undefined;
   /** Absent: the fetch has failed. */
   readonly jwks?: Jwks | undefined;
-  /** Nobody has asked: they are fetched at intervals. */
-  readonly is_ahead?: boolean | undefined;
 }
 
 export interface JwtHeader {
@@ -3952,8 +3892,6 @@ export interface JwtProvider {
   /** As in JwksUpdate. */
   readonly remote?: number | undefined;
   readonly cache_duration_ms?: number | undefined;
-  /** Keys come by themselves. */
-  readonly is_ahead?: boolean | undefined;
 }
 
 export const JwtRequirement_Kind = {
@@ -4286,7 +4224,6 @@ export interface Ratelimit {
   readonly own_limits?: RateLimits | undefined;
   /** The filter's name, for metadata. */
   readonly name?: string | undefined;
-  readonly tells_retry_after?: boolean | undefined;
 }
 
 /** envoy.filters.network.ratelimit: a service says how many connections there may be. */
@@ -4671,12 +4608,6 @@ export type WatchdogAction_Event = (typeof WatchdogAction_Event)[keyof typeof Wa
 /** What is done when a thread is away for long. */
 export interface WatchdogAction {
   readonly event?: WatchdogAction_Event | undefined;
-  /** A profile of the processor's time is written: the folder, for how long, and how many at most. */
-  readonly profile_path?: string | undefined;
-  readonly profile_ms?: number | undefined;
-  readonly max_profiles?: number | undefined;
-  /** Otherwise: the thread is aborted, and after so long the process. */
-  readonly abort_wait_ms?: number | undefined;
 }
 
 function writeAddress(out: WireWriter, message: Address): void {
@@ -4700,13 +4631,6 @@ function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
 
 function writeMetadata(out: WireWriter, message: Metadata): void {
   if (message.spaces) for (const item of message.spaces) out.message(10, item, writeMetadataSpace);
-  if (message.typed) for (const item of message.typed) out.message(2402, item, writeTypedMetadata);
-}
-
-function writeTypedMetadata(out: WireWriter, message: TypedMetadata): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.type_url?.length) out.text(18, message.type_url);
-  if (message.value?.length) out.bytes(26, message.value);
 }
 
 function writeTextPair(out: WireWriter, message: TextPair): void {
@@ -4960,7 +4884,6 @@ function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
   if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
   if (message.ocsp_policy) out.number(72, message.ocsp_policy);
-  if (message.requires_server_name) out.number(4000, message.requires_server_name ? 1 : 0);
 }
 
 function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
@@ -5289,10 +5212,6 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.sends_whole_url) out.number(4024, message.sends_whole_url ? 1 : 0);
   if (message.allow_chunked_length) out.number(4032, message.allow_chunked_length ? 1 : 0);
   if (message.request_rules !== undefined) out.message(2082, message.request_rules, writeRequestRules);
-  if (message.overfull_timeout_ms) out.number(2088, message.overfull_timeout_ms);
-  if (message.reported_metrics) for (const item of message.reported_metrics) out.text(2098, item);
-  if (message.tracks_endpoints) out.number(2104, message.tracks_endpoints ? 1 : 0);
-  if (message.preconnect_condition !== undefined) out.message(2114, message.preconnect_condition, writeMetadataCondition);
   if (message.load_weights !== undefined) out.message(2122, message.load_weights, writeLoadWeights);
   if (message.host_overrides !== undefined) out.message(2130, message.host_overrides, writeHostOverrides);
 }
@@ -5311,14 +5230,6 @@ function writeLoadWeights(out: WireWriter, message: LoadWeights): void {
   if (message.update_ms) out.number(24, message.update_ms);
   if (message.error_penalty_millionths) out.number(32, message.error_penalty_millionths);
   if (message.metrics) for (const item of message.metrics) out.text(42, item);
-  if (message.questions !== undefined) out.message(50, message.questions, writeLoadQuestions);
-}
-
-function writeLoadQuestions(out: WireWriter, message: LoadQuestions): void {
-  if (message.period_ms) out.number(8, message.period_ms);
-  if (message.port) out.number(16, message.port);
-  if (message.authority?.length) out.text(26, message.authority);
-  if (message.socket_labels) for (const item of message.socket_labels) out.text(34, item);
 }
 
 function writeHostOverrides(out: WireWriter, message: HostOverrides): void {
@@ -5526,7 +5437,6 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
   if (message.retry_budget !== undefined) out.message(50, message.retry_budget, writeRetryBudget);
   if (message.max_connections_per_host !== undefined) out.number(56, message.max_connections_per_host);
-  if (message.max_connection_pools !== undefined) out.number(64, message.max_connection_pools);
 }
 
 function writeRetryBudget(out: WireWriter, message: RetryBudget): void {
@@ -5556,7 +5466,6 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.overprovisioning_factor_pct) out.number(24, message.overprovisioning_factor_pct);
   if (message.weighs_health) out.number(32, message.weighs_health ? 1 : 0);
   if (message.drop_millionths) out.number(40, message.drop_millionths);
-  if (message.drop_category?.length) out.text(50, message.drop_category);
 }
 
 function writeHost(out: WireWriter, message: Host): void {
@@ -5724,7 +5633,6 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.metadata_match !== undefined) out.message(170, message.metadata_match, writeMetadataMatch);
   if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
   if (message.internal_redirect !== undefined) out.message(1282, message.internal_redirect, writeInternalRedirect);
-  if (message.flush_timeout_ms !== undefined) out.number(2080, message.flush_timeout_ms);
   if (message.cluster_tree !== undefined) out.message(2090, message.cluster_tree, writeMatchTree);
   if (message.tree_clusters) for (const item of message.tree_clusters) out.text(2098, item);
 }
@@ -6352,7 +6260,6 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.preserve_case !== undefined) out.message(1386, message.preserve_case, writePreserveCase);
   if (message.client_cert_tree !== undefined) out.message(1402, message.client_cert_tree, writeClientCertTree);
   if (message.keeps_after_invalid) out.number(4000, message.keeps_after_invalid ? 1 : 0);
-  if (message.maps_ipv4) out.number(4008, message.maps_ipv4 ? 1 : 0);
   if (message.records_route_resolution) out.number(4016, message.records_route_resolution ? 1 : 0);
   if (message.allows_custom_methods) out.number(4024, message.allows_custom_methods ? 1 : 0);
   if (message.ignored_upgrades) for (const item of message.ignored_upgrades) out.message(4034, item, writeStringMatch);
@@ -6361,7 +6268,6 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
 function writeProxyStatus(out: WireWriter, message: ProxyStatus): void {
   if (message.proxy_name?.length) out.text(10, message.proxy_name);
   if (message.removes_details) out.number(16, message.removes_details ? 1 : 0);
-  if (message.removes_connection_details) out.number(24, message.removes_connection_details ? 1 : 0);
   if (message.removes_flags) out.number(32, message.removes_flags ? 1 : 0);
   if (message.sets_status) out.number(40, message.sets_status ? 1 : 0);
 }
@@ -6533,7 +6439,6 @@ function writeOverloadManager(out: WireWriter, message: OverloadManager): void {
 function writeOverloadState(out: WireWriter, message: OverloadState): void {
   if (message.levels) for (const item of message.levels) out.message(10, item, writeOverloadLevel);
   if (message.timer_minimums) for (const item of message.timer_minimums) out.message(18, item, writeTimerMinimum);
-  if (message.tracked_stream_bytes) out.number(24, message.tracked_stream_bytes);
 }
 
 function writeUpdate(out: WireWriter, message: Update): void {
@@ -6727,7 +6632,6 @@ function writeAwsSigning(out: WireWriter, message: AwsSigning): void {
   if (message.query_expiration_s !== undefined) out.number(56, message.query_expiration_s);
   if (message.stat_prefix?.length) out.text(90, message.stat_prefix);
   if (message.credentials !== undefined) out.message(2402, message.credentials, writeAwsCredentials);
-  if (message.is_v4a) out.number(2408, message.is_v4a ? 1 : 0);
   if (message.providers) for (const item of message.providers) out.text(2418, item);
 }
 
@@ -6949,15 +6853,9 @@ function writeExtAuthz(out: WireWriter, message: ExtAuthz): void {
   if (message.max_denied_body_bytes) out.number(176, message.max_denied_body_bytes);
   if (message.shadow_mode) out.number(192, message.shadow_mode ? 1 : 0);
   if (message.labels) for (const item of message.labels) out.message(202, item, writeTextPair);
-  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(2402, item);
   if (message.route_metadata_namespaces) for (const item of message.route_metadata_namespaces) out.text(2410, item);
-  if (message.route_typed_metadata_namespaces) for (const item of message.route_typed_metadata_namespaces) out.text(2418, item);
-  if (message.logged_metadata) for (const item of message.logged_metadata) out.message(2426, item, writeMetadataValue);
-  if (message.logs_call) out.number(2432, message.logs_call ? 1 : 0);
   if (message.name?.length) out.text(2442, message.name);
-  if (message.limits_response_headers) out.number(2448, message.limits_response_headers ? 1 : 0);
   if (message.clear_route_headers) for (const item of message.clear_route_headers) out.text(2458, item);
-  if (message.has_spans) out.number(2464, message.has_spans ? 1 : 0);
 }
 
 function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
@@ -6966,7 +6864,6 @@ function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
   if (message.disable_body) out.number(24, message.disable_body ? 1 : 0);
   if (message.body !== undefined) out.message(34, message.body, writeExtAuthzBody);
   if (message.service !== undefined) out.message(42, message.service, writeExtAuthzService);
-  if (message.has_spans !== undefined) out.number(2400, message.has_spans ? 1 : 0);
 }
 
 function writeNetworkExtAuthz(out: WireWriter, message: NetworkExtAuthz): void {
@@ -6978,7 +6875,6 @@ function writeNetworkExtAuthz(out: WireWriter, message: NetworkExtAuthz): void {
   if (message.enabled_metadata !== undefined) out.message(50, message.enabled_metadata, writeRbacCondition);
   if (message.labels) for (const item of message.labels) out.message(58, item, writeTextPair);
   if (message.metadata_namespaces) for (const item of message.metadata_namespaces) out.text(66, item);
-  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(74, item);
   if (message.shadow_mode) out.number(80, message.shadow_mode ? 1 : 0);
 }
 
@@ -7072,7 +6968,6 @@ function writeJwks(out: WireWriter, message: Jwks): void {
 function writeJwksUpdate(out: WireWriter, message: JwksUpdate): void {
   if (message.id) out.number(8, message.id);
   if (message.jwks !== undefined) out.message(18, message.jwks, writeJwks);
-  if (message.is_ahead) out.number(24, message.is_ahead ? 1 : 0);
 }
 
 function writeJwtHeader(out: WireWriter, message: JwtHeader): void {
@@ -7110,7 +7005,6 @@ function writeJwtProvider(out: WireWriter, message: JwtProvider): void {
   if (message.local !== undefined) out.message(178, message.local, writeJwks);
   if (message.remote) out.number(184, message.remote);
   if (message.cache_duration_ms) out.number(192, message.cache_duration_ms);
-  if (message.is_ahead) out.number(200, message.is_ahead ? 1 : 0);
 }
 
 function writeJwtRequirement(out: WireWriter, message: JwtRequirement): void {
@@ -7329,7 +7223,6 @@ function writeRatelimit(out: WireWriter, message: Ratelimit): void {
   if (message.enforced !== undefined) out.message(122, message.enforced, writeShare);
   if (message.own_limits !== undefined) out.message(130, message.own_limits, writeRateLimits);
   if (message.name?.length) out.text(138, message.name);
-  if (message.tells_retry_after) out.number(144, message.tells_retry_after ? 1 : 0);
 }
 
 function writeNetworkRatelimit(out: WireWriter, message: NetworkRatelimit): void {
@@ -7587,10 +7480,6 @@ function writeWatchdog(out: WireWriter, message: Watchdog): void {
 
 function writeWatchdogAction(out: WireWriter, message: WatchdogAction): void {
   if (message.event) out.number(8, message.event);
-  if (message.profile_path?.length) out.text(18, message.profile_path);
-  if (message.profile_ms) out.number(24, message.profile_ms);
-  if (message.max_profiles) out.number(32, message.max_profiles);
-  if (message.abort_wait_ms) out.number(40, message.abort_wait_ms);
 }
 
 /** The bytes that NativeProxy.apply takes. */

@@ -172,7 +172,7 @@ function compileKeys(
   config: ProviderMessage,
   place: Place,
   context: CompileContext,
-): Pick<JwtProvider, 'local' | 'remote' | 'cache_duration_ms' | 'is_ahead'> {
+): Pick<JwtProvider, 'local' | 'remote' | 'cache_duration_ms'> {
   if (config.remote_jwks) {
     const at = place.field('remote_jwks');
     const source = compileRemoteJwks(config.remote_jwks, at, context);
@@ -184,7 +184,6 @@ function compileKeys(
     return {
       remote: context.addJwks(source),
       cache_duration_ms: source.cacheMs,
-      is_ahead: source.ahead !== undefined,
     };
   }
   if (!config.local_jwks) return {};

@@ -103,7 +103,6 @@ const FIELDS = supportedFields<HcmConfig>(
     'forward_proto_config',
     'drain_timeout_jitter',
     'stream_error_on_invalid_http_message',
-    'represent_ipv4_remote_address_as_ipv4_mapped_ipv6',
     'path_normalization_options',
     'typed_header_validation_config',
     'record_route_resolution_stats',
@@ -260,7 +259,6 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
           },
           place.field('http2_protocol_options'),
         ),
-        maps_ipv4: config.represent_ipv4_remote_address_as_ipv4_mapped_ipv6,
         records_route_resolution: config.record_route_resolution_stats,
       },
     };
@@ -512,7 +510,6 @@ function compileProxyStatus(
   return {
     proxy_name: named || server || DEFAULT_SERVER_NAME,
     removes_details: status.remove_details,
-    removes_connection_details: status.remove_connection_termination_details,
     removes_flags: status.remove_response_flags,
     sets_status: status.set_recommended_response_code,
   };

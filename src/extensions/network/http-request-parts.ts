@@ -35,7 +35,7 @@ const CERT_DETAILS = supportedFields<CertDetails>(
   `${HCM}.HttpConnectionManager.SetCurrentClientCertDetails`,
   ['subject', 'cert', 'chain', 'dns', 'uri', 'issuer', 'format'],
 );
-const FORMS = { TEXT: ClientCertDetails_Form.TEXT, JSON: ClientCertDetails_Form.RFC_9440 } as const;
+const FORMS = { TEXT: ClientCertDetails_Form.TEXT, JSON: ClientCertDetails_Form.JSON } as const;
 const CERT_ACTION = supportedFields<CertAction>(
   `${HCM}.HttpConnectionManager.ForwardClientCertConfig`,
   ['forward_client_cert_details', 'set_current_client_cert_details'],
