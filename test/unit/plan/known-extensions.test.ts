@@ -54,8 +54,8 @@ test('a bare name is told what to write, and whether that would help', () => {
   for (const name of ['envoy.filters.http.router', 'envoy.router'])
     assert.equal(problemOf({ name }), `${said(name)}router.v3.Router"}`);
   assert.equal(
-    problemOf({ name: 'envoy.filters.http.oauth2' }),
-    `${said('envoy.filters.http.oauth2')}oauth2.v3.OAuth2"}, which is not supported yet`,
+    problemOf({ name: 'envoy.filters.http.geoip' }),
+    `${said('envoy.filters.http.geoip')}geoip.v3.Geoip"}, which is not supported yet`,
   );
   assert.match(
     problemOf({ name: 'envoy.filters.http.rooter' }) ?? '',

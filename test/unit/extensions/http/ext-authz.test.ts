@@ -47,7 +47,7 @@ test('what workers cannot do is refused by name', () => {
   assert.match(issuesOf({ ...GRPC, transport_api_version: 'V2' }), /V2 xDS transport protocol/);
   assert.match(issuesOf({ ...GRPC, emit_filter_state_stats: true }), /emit_filter_state_stats/);
   assert.match(
-    issuesOf({ ...GRPC, route_metadata_context_namespaces: ['a'] }),
-    /route_metadata_context_namespaces/,
+    issuesOf({ ...GRPC, route_typed_metadata_context_namespaces: ['a'] }),
+    /route_typed_metadata_context_namespaces/,
   );
 });

@@ -229,6 +229,7 @@ test('google_grpc has credentials, options and metadata of its own', () => {
     statPrefix: 'g',
     credentials: { kind: 'ssl' },
     accessTokens: ['secret'],
+    fileTokens: [],
     // No timer of Node's waits for longer.
     channelOptions: { a: 3, b: 'c', 'grpc.keepalive_time_ms': 2 ** 31 - 1 },
     metadata: [['x', 'y']],
