@@ -21,14 +21,12 @@ import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
-import { compileListener } from './listener/listener.js';
-import { addressesOf, addressesText, fixedAddresses } from './listener/listen-sockets.js';
 import { ClusterSources } from './cluster-sources.js';
 import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
 import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
-import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
+import type { ConnectionLimit, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
@@ -55,6 +53,12 @@ import type { NamedClusterPlan } from './cluster/cluster-plan.js';
 import { NamePlans } from './cluster/names.js';
 import { StaticSecrets } from './static-secrets.js';
 import type { TlsSocketPlan } from './tls-socket.js';
+import {
+  compileClusters,
+  checkLocalCluster,
+  compileListeners,
+  assignmentsOf,
+} from './static-resources.js';
 
 export type { AdminPlan } from './bootstrap/admin.js';
 
@@ -344,20 +348,6 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   };
 }
 
-/**
- * By name where zones count, as the real server goes through clusters at its start: those before the
- * local cluster reckon their zones once more, which is counted.
- */
-function assignmentsOf(
-  clusters: readonly ClusterPlan[],
-  { localCluster }: CompileContext,
-): Assignment[] {
-  const assignments = clusters.flatMap((plan) => plan.assignment ?? []);
-  if (!localCluster) return assignments;
-  const nameOf = ({ cluster_name: name = '' }: Assignment): string => name;
-  return assignments.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-}
-
 /** How many connections all listeners and the admin server may have together. */
 export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 
@@ -492,107 +482,4 @@ function compileCds(
         compileCluster(one, itsPlace, { ...context, start: undefined }, bind),
     }
   );
-}
-
-function compileClusters(
-  resources: StaticResources,
-  place: Place,
-  context: CompileContext,
-  bind: DefaultBind | undefined,
-): ClusterPlan[] {
-  const seen = new Map<string, number>();
-  const at = place.field('static_resources').field('clusters');
-  const messages = resources.clusters ?? [];
-  messages.forEach((message, index) => {
-    const name = message.name ?? '';
-    const first = seen.get(name);
-    if (first === undefined) {
-      seen.set(name, index);
-    } else {
-      at.index(index)
-        .field('name')
-        .error(`cluster manager: duplicate cluster '${name}'`, {
-          expected: 'a name of its own for each cluster',
-          related: at.index(first).field('name'),
-        });
-    }
-  });
-  const plans: (ClusterPlan | undefined)[] = [];
-  for (const asksOthers of [false, true]) {
-    messages.forEach((message, index) => {
-      if (mayAskOthers(message) !== asksOthers) return;
-      plans[index] = compileCluster(message, at.index(index), context, bind);
-    });
-  }
-  return plans.flatMap((plan) => plan ?? []);
-}
-
-/** Its hosts or secrets may come from a control plane at another cluster, which is to be known first. */
-function mayAskOthers({ eds_cluster_config, transport_socket, ...rest }: Cluster): boolean {
-  if (eds_cluster_config) return true;
-  if (!transport_socket && !rest.transport_socket_matches) return false;
-  const text = JSON.stringify([transport_socket, rest.transport_socket_matches]);
-  return text.includes('"api_config_source"');
-}
-
-function checkLocalCluster(
-  name: string | undefined,
-  place: Place,
-  { clusterNames }: CompileContext,
-): void {
-  if (!name || clusterNames.has(name)) return;
-  place.error(`local cluster '${name}' must be defined`, {
-    expected: 'the name of a static cluster',
-  });
-}
-
-/** Two listeners of one address would take each other's connections. */
-function refuseSharedAddress(
-  listener: Listener,
-  index: number,
-  owners: Map<string, number>,
-  place: Place,
-): void {
-  const { name = '' } = listener;
-  const texts = fixedAddresses(listener);
-  const owner = texts.map((text) => owners.get(text)).find((found) => found !== undefined);
-  if (owner === undefined) {
-    for (const text of texts) owners.set(text, index);
-    return;
-  }
-  const what = `'${name}' has duplicate address '${addressesText(addressesOf(listener))}' as existing listener`;
-  place
-    .index(index)
-    .field('address')
-    .error(`error adding listener: ${what}`, { related: place.index(owner).field('address') });
-}
-
-/** A second listener of a name changes nothing, as in the real server. */
-function compileListeners(
-  resources: StaticResources,
-  place: Place,
-  context: CompileContext,
-): Listener[] {
-  const listeners = new Map<string, Listener>();
-  const indexes = new Map<string, number>();
-  const owners = new Map<string, number>();
-  (resources.listeners ?? []).forEach((message, index) => {
-    const listener = compileListener(message, place.index(index), context);
-    if (!listener) return;
-    const name = listener.name ?? '';
-    if (listeners.has(name)) {
-      place
-        .index(index)
-        .field('name')
-        .warn(`listener '${name}' is there twice: this one is not used`, {
-          expected: 'a name of its own for each listener',
-          related: place.index(indexes.get(name) ?? 0).field('name'),
-        });
-      return;
-    }
-    indexes.set(name, index);
-    refuseSharedAddress(listener, index, owners, place);
-    listeners.set(name, listener);
-  });
-  return [...listeners.values()];
 }

@@ -2,7 +2,6 @@
 import type {
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_cluster_v3_Cluster_CommonLbConfig as CommonLbConfig,
-  envoy_config_cluster_v3_Cluster_EdsClusterConfig as EdsConfig,
   envoy_config_cluster_v3_TrackClusterStats as TrackedStats,
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
   envoy_config_core_v3_BindConfig as BindConfig,
@@ -16,16 +15,13 @@ import { grpcCluster } from '../service-plan.js';
 import type { InternalUpstreamPlan, TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileAggregate } from './aggregate.js';
 import type { ClusterPlan } from './cluster-plan.js';
-import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
 import { compileBind } from './bind-config.js';
 import { compileLimits } from './circuit-limits.js';
-import { resolveClusterType, type TypedCluster } from './cluster-type.js';
+import { resolveClusterType } from './cluster-type.js';
 import { compileHealthCheck } from './health-check.js';
-import type { DnsClusterPlan } from './dns-cluster.js';
 import { compileForwardProxy } from './forward-proxy.js';
 import { compileStatsChoice } from '../stats-choice.js';
-import { compileResolver, type ResolverPlan } from '../dns-resolver.js';
 import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
@@ -39,16 +35,14 @@ import {
   type InternalUpstreamSocket,
   type TransportMatch,
 } from '../plan.gen.js';
-import { compileOriginalDst } from './original-dst.js';
 import { compileOutlierDetection } from './outlier-detection.js';
 import { wantedOf } from '../host-labels.js';
 import { metadataOf } from '../format/metadata-values.js';
-import { metadataSpaces, type HostNeeds } from './host-needs.js';
+import { metadataSpaces } from './host-needs.js';
 import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
-import { compileConfigSource } from '../config-source.js';
-import type { EdsPlan } from './eds-cluster.js';
+import { compileHostSource } from './host-source.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
 // for hosts that change: those of ORIGINAL_DST and EDS. Metadata is read where it is asked for.
@@ -135,17 +129,12 @@ const KEEPALIVE = supportedFields<TcpKeepalive>('envoy.config.core.v3.TcpKeepali
   'keepalive_time',
   'keepalive_interval',
 ]);
-const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [
-  'eds_config',
-  'service_name',
-]);
 
 /** Whom names are asked for, and who must answer for them, where nothing else is said. */
 const CHECKED_NAMES = { auto_sni: true, auto_san_validation: true } as const;
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_PANIC_PCT = 50;
-const DEFAULT_DNS_REFRESH_MS = 5000;
 
 export type { ClusterPlan } from './cluster-plan.js';
 
@@ -378,123 +367,6 @@ function compileSocketMatches(
     };
     return { plan, reached: socket, ...(socket.tls && { socket: socket.tls }) };
   });
-}
-
-/** STATIC: an assignment; otherwise who is asked for it. Undefined after an error. */
-function compileHostSource(
-  { message, dnsMinRefreshMs, aggregate, forwardProxy }: TypedCluster,
-  place: Place,
-  context: CompileContext,
-  needs: HostNeeds,
-): Omit<ClusterPlan, 'cluster' | 'sockets'> | undefined {
-  const type = message.type ?? 'STATIC';
-  const at = place.field('load_assignment');
-  if (aggregate || forwardProxy) return {};
-  if (type === 'EDS') {
-    const eds = compileEds(message, place, context, needs);
-    return eds && { eds };
-  }
-  if (message.eds_cluster_config) {
-    place.field('eds_cluster_config').error('eds_cluster_config set in a non-EDS cluster', {
-      expected: 'type: EDS',
-    });
-  }
-  if (type === 'ORIGINAL_DST') {
-    const destinations = compileOriginalDst(message, place);
-    return destinations && { destinations };
-  }
-  if (message.original_dst_lb_config) {
-    place.field('original_dst_lb_config').warn('has no effect in a cluster of another type');
-  }
-  if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
-    const dns = compileDns(message, type, at, place, needs, context, dnsMinRefreshMs);
-    return dns && { dns };
-  }
-  const hosts = compileHosts(message.load_assignment, at, needs);
-  return {
-    assignment: {
-      cluster_name: message.name,
-      hosts: hosts.all,
-      ...hosts.policy,
-    },
-  };
-}
-
-function compileEds(
-  message: ClusterMessage,
-  place: Place,
-  context: CompileContext,
-  needs: HostNeeds,
-): EdsPlan | undefined {
-  const config = message.eds_cluster_config;
-  const at = place.field('eds_cluster_config');
-  if (!config?.eds_config) {
-    at.error('cannot create an EDS cluster without an EDS config', {
-      expected: 'eds_config, with path_config_source',
-    });
-    return undefined;
-  }
-  refuseOtherFields(at, config, EDS);
-  if (message.load_assignment) {
-    place.field('load_assignment').warn('has no effect in a cluster whose hosts come from EDS');
-  }
-  const source = compileConfigSource(
-    config.eds_config,
-    'envoy.config.endpoint.v3.ClusterLoadAssignment',
-    at.field('eds_config'),
-    context,
-  );
-  const cluster = message.name ?? '';
-  return source && { cluster, serviceName: config.service_name || cluster, source, needs };
-}
-
-/** How servers are asked is only said of those that the cluster names, as in the real server. */
-function compileOwnResolver(message: ClusterMessage, place: Place): ResolverPlan | undefined {
-  const { use_tcp_for_dns_lookups: usesTcp, dns_resolvers: servers = [], ...rest } = message;
-  if (usesTcp && servers.length === 0) {
-    place.field('use_tcp_for_dns_lookups').warn('has no effect without dns_resolvers', {
-      expected: "typed_dns_resolver_config, or the bootstrap's use_tcp_for_dns_lookups",
-    });
-  }
-  return compileResolver(servers.length > 0 ? message : rest, place);
-}
-
-function compileDns(
-  message: ClusterMessage,
-  type: 'STRICT_DNS' | 'LOGICAL_DNS',
-  place: Place,
-  clusterPlace: Place,
-  needs: HostNeeds,
-  context: CompileContext,
-  minRefreshMs = 0,
-): DnsClusterPlan | undefined {
-  const names = compileNames(message.load_assignment, place, type, needs);
-  const failure = message.dns_failure_refresh_rate;
-  const baseMs = wholeMs(failure?.base_interval, 0);
-  if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
-    place.error(
-      names.localities === 0
-        ? 'LOGICAL_DNS clusters must have a single host'
-        : 'LOGICAL_DNS clusters must have a single locality_lb_endpoint and a single lb_endpoint',
-    );
-    return undefined;
-  }
-  const resolver = compileOwnResolver(message, clusterPlace) ?? context.defaultResolver;
-  return {
-    name: message.name ?? '',
-    kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',
-    lookup: message.dns_lookup_family ?? 'AUTO',
-    refreshMs: wholeMs(message.dns_refresh_rate, DEFAULT_DNS_REFRESH_MS),
-    ...(failure && {
-      failureRefresh: { baseMs, maxMs: wholeMs(failure.max_interval, baseMs * 10) },
-    }),
-    respectTtl: message.respect_dns_ttl ?? false,
-    minRefreshMs: wholeMs(minRefreshMs, 0),
-    jitterMs: wholeMs(message.dns_jitter, 0),
-    policy: names.policy,
-    ...(resolver && { resolver }),
-    endpoints: names.all,
-  };
 }
 
 function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Cluster> {
