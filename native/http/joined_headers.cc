@@ -150,12 +150,16 @@ bool isJudgedByLine(HeaderId id) {
   return id == HeaderId::ContentLength || id == HeaderId::TransferEncoding || id == HeaderId::Host;
 }
 
+bool haveOneName(const HeaderEntry& one, const HeaderEntry& other) {
+  return one.id == other.id && (one.id != HeaderId::Other || one.name() == other.name());
+}
+
 // `bytes`: of all these values, with a comma between any two.
 void joinLines(HeaderMap& headers, HeaderEntry* first, size_t bytes, Arena& arena) {
   char* const begin = arena.allocate(bytes);
   char* to = begin;
   for (HeaderEntry* entry = first; entry != headers.end(); ++entry) {
-    if (entry->id != first->id) continue;
+    if (!haveOneName(*entry, *first)) continue;
     if (entry->value_size > 0) {
       if (to > begin) *to++ = ',';
       std::memcpy(to, entry->value_data, entry->value_size);

@@ -117,6 +117,17 @@ test('the middle of three is killed: the oldest drains on, the newest has its co
   for (let i = 0; i < KILLS / 4; i += 1) await killBusyFamilysMiddle(t);
 });
 
+/** Who was there before has a moment to hear that it is to stop. */
+async function servesAlone(port: number, epoch: string, describe: () => string): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  let serving = await whoServes(port);
+  while (serving.join() !== epoch && Date.now() < end) {
+    await sleep(POLL_MS);
+    serving = await whoServes(port);
+  }
+  assert.deepEqual(serving, [epoch], describe());
+}
+
 /** `share` of a whole start after the newest was started. */
 async function killWhileNewestStarts(t: TestContext, share: number): Promise<void> {
   const origin = new PatientOrigin();
@@ -133,15 +144,9 @@ async function killWhileNewestStarts(t: TestContext, share: number): Promise<voi
   const point = `killed at ${Math.round(share * 100)} % of the newest's start`;
   await generations.epochs.untilLive(2, newest);
 
-  const end = Date.now() + PATIENCE_MS;
-  let serving = await whoServes(port);
-  while (serving.join() !== '2' && Date.now() < end) {
-    await sleep(POLL_MS);
-    serving = await whoServes(port);
-  }
-  assert.deepEqual(serving, ['2'], `${point}\n${newest.stderr}\n${oldest.command.stderr}`);
+  await servesAlone(port, '2', () => `${point}\n${newest.stderr}\n${oldest.command.stderr}`);
   const after = await generations.start(3);
-  assert.deepEqual(await whoServes(port), ['3'], point);
+  await servesAlone(port, '3', () => point);
   response.end('at last');
   assert.equal(await slow, 'at last', point);
   for (const command of [oldest.command, newest]) {
