@@ -22,7 +22,6 @@ namespace fairlead::test {
 
 namespace {
 
-constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 constexpr uint64_t kBudgetUs = 500;
 
 bool hasSomething(const Socket& socket) {

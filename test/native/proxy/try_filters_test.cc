@@ -30,7 +30,7 @@ plan::HttpFilter denying() {
   return filter;
 }
 
-std::string post(Proxy& proxy, const std::string& framing, const std::string& body) {
+std::string postOnce(Proxy& proxy, const std::string& framing, const std::string& body) {
   Socket client = proxy.connect();
   client.write("POST /path HTTP/1.1\r\nhost: a\r\n" + framing + "\r\n\r\n" + body);
   return client.readMessage();
@@ -53,8 +53,9 @@ TEST("A body is whole before its host has the head, and what is too long is refu
   plan::Update plan = httpPlan({origin.port()});
   rulesOf(plan).http_filters.push_back(bufferOf(8));
   Proxy proxy(std::move(plan));
-  EXPECT(has(post(proxy, "transfer-encoding: chunked", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), "200"));
-  EXPECT(has(post(proxy, "content-length: 9", "123456789"), "413"));
+  EXPECT(has(postOnce(proxy, "transfer-encoding: chunked", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
+             "200"));
+  EXPECT(has(postOnce(proxy, "content-length: 9", "123456789"), "413"));
   const std::lock_guard lock(mutex);
   EXPECT_EQ(seen.size(), 1u);
   EXPECT(has(seen[0], "content-length: 5\r\n"));
@@ -82,7 +83,7 @@ TEST("Each try passes the filters anew, with the body that was kept") {
   retry.num_retries = 2;
   retry.base_interval_ms = 1;
   Proxy proxy(std::move(plan));
-  EXPECT(has(post(proxy, "content-length: 4", "body"), "200"));
+  EXPECT(has(postOnce(proxy, "content-length: 4", "body"), "200"));
   const std::lock_guard lock(mutex);
   EXPECT_EQ(seen.size(), 3u);
   for (const std::string& request : seen) {
@@ -106,8 +107,8 @@ TEST("A cluster without filters has those of the router") {
   plan::Update plan = httpPlan({origin.port()});
   managerOf(plan).router->upstream_filters.push_back(bufferOf(2));
   Proxy proxy(std::move(plan));
-  EXPECT(has(post(proxy, "content-length: 3", "abc"), "413"));
-  EXPECT(has(post(proxy, "content-length: 2", "ab"), "200"));
+  EXPECT(has(postOnce(proxy, "content-length: 3", "abc"), "413"));
+  EXPECT(has(postOnce(proxy, "content-length: 2", "ab"), "200"));
 }
 
 }  // namespace fairlead::test

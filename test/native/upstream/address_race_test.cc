@@ -44,7 +44,8 @@ class Handler final : public net::ConnectionHandler {
 struct Race {
   Race(net::Loop& loop, const std::vector<plan::Address>& addresses) {
     net::FileDescriptor fd;
-    std::unique_ptr<AddressRace> race = AddressRace::begin(addresses, settings, &fd, &refused);
+    std::unique_ptr<AddressRace> race =
+        AddressRace::begin(addresses, settings, nullptr, &fd, &refused);
     if (!race) return;
     connection = new net::Connection(loop, std::move(fd), 64 * 1024,
                                      net::Connection::Start::Connecting, std::move(race));

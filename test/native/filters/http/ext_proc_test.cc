@@ -124,7 +124,7 @@ std::string answerTo(uint32_t part, std::string_view common = {}) {
 }
 
 // CommonResponse that sets one header.
-std::string setting(std::string_view name, std::string_view value) {
+std::string settingHeader(std::string_view name, std::string_view value) {
   ProtoWriter header;
   header.bytes(1, name);
   header.bytes(3, value);
@@ -170,7 +170,7 @@ Origin::Script telling() {
   };
 }
 
-std::string post(Proxy& proxy, std::string_view body) {
+std::string postBody(Proxy& proxy, std::string_view body) {
   Socket client = proxy.connect();
   client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(body.size()) +
                "\r\n\r\n" + std::string(body));
@@ -182,7 +182,7 @@ std::string post(Proxy& proxy, std::string_view body) {
 TEST("An external processor changes the head of a request") {
   Origin origin(telling());
   Origin ext(processing([](const std::string& message) {
-    return answerTo(partOf(message), setting("x-user", "ann"));
+    return answerTo(partOf(message), settingHeader("x-user", "ann"));
   }));
   Proxy proxy(telling(origin.port(), ext.port()));
   EXPECT(has(get(proxy, "/"), "x-user: ann\r\n"));
@@ -202,7 +202,7 @@ TEST("A body that is told as a whole is what the processor makes of it") {
   plan::Update plan = telling(origin.port(), ext.port());
   processorOf(plan).mode->request_body = Mode::Body::Buffered;
   Proxy proxy(plan);
-  EXPECT(post(proxy, "hello").ends_with("\r\n\r\nother"));
+  EXPECT(postBody(proxy, "hello").ends_with("\r\n\r\nother"));
   EXPECT_EQ(proxy.stat("http.in.ext_proc.stream_msgs_sent"), 2u);
 }
 
@@ -219,7 +219,7 @@ TEST("A body that is told piece by piece comes in its order, however long it is"
   processorOf(plan).mode->request_body = Mode::Body::Streamed;
   Proxy proxy(plan);
   const std::string body(3'000'000, 'a');
-  const std::string answer = post(proxy, body);
+  const std::string answer = postBody(proxy, body);
   EXPECT_EQ(static_cast<int64_t>(std::ranges::count(answer, 'A')), 3'000'000);
   proxy.expectQuiet();
 }
@@ -231,7 +231,7 @@ TEST("A processor that is given bodies whole has no more of them than may wait")
   plan.listeners[0].per_connection_buffer_limit_bytes = 16 * 1024;
   processorOf(plan).mode->request_body = Mode::Body::Buffered;
   Proxy proxy(plan);
-  EXPECT(post(proxy, std::string(40'000, 'a')).starts_with("HTTP/1.1 413 "));
+  EXPECT(postBody(proxy, std::string(40'000, 'a')).starts_with("HTTP/1.1 413 "));
   proxy.expectQuiet();
 }
 
@@ -240,7 +240,7 @@ TEST("An answer is changed in its head and in its pieces") {
   Origin ext(processing([](const std::string& message) {
     std::string body;
     const uint32_t part = partOf(message, &body);
-    if (part == kResponseHead) return answerTo(part, setting("x-seen", "yes"));
+    if (part == kResponseHead) return answerTo(part, settingHeader("x-seen", "yes"));
     if (part == kResponseBody && !body.empty()) return answerTo(part, replacing("short"));
     return answerTo(part);
   }));
