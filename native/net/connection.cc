@@ -33,6 +33,7 @@ Connection::Connection(Loop& loop, FileDescriptor fd, uint32_t buffer_limit_byte
 Connection::~Connection() {
   out_.clear(loop_.slabs());
   if (queued_) loop_.forget(this);
+  if (is_slowness_limited_) loop_.slowPeers().forget(*this);
 }
 
 Address Connection::localAddress() const {
@@ -188,7 +189,7 @@ void Connection::afterFlush() {
   }
   if (over_high_ && out_.size() <= buffer_limit_bytes_ / 2) {
     over_high_ = false;
-    if (slow_) slow_->end();
+    if (is_slowness_limited_) loop_.slowPeers().of(*this).end();
     handler_->onBelowLowWatermark();
   }
 }
@@ -213,7 +214,7 @@ void Connection::close(CloseKind kind) {
     ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
   }
   if (transport_ && kind == CloseKind::Fin && !failed_) transport_->onClose(fd_.get());
-  if (slow_) slow_->end();
+  if (is_slowness_limited_) loop_.slowPeers().of(*this).end();
   fd_.close();
   out_.clear(loop_.slabs());
   loop_.bury(std::unique_ptr<Mortal>(this));

@@ -24,7 +24,6 @@
 #include "net/file_descriptor.h"
 #include "net/loop.h"
 #include "net/out_batch.h"
-#include "net/slow_peer.h"
 #include "net/transport.h"
 
 namespace fairlead::net {
@@ -44,7 +43,9 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   // Before it starts: its peer may leave more than the buffer limit waiting for so long; 0: for
   // ever.
   void limitSlowness(Millis timeout_ms) {
-    if (timeout_ms > 0) slow_ = std::make_unique<SlowPeer>(*this, timeout_ms);
+    if (timeout_ms == 0) return;
+    loop_.slowPeers().limit(*this, timeout_ms);
+    is_slowness_limited_ = true;
   }
   // Its peer was too slow.
   void giveUp();
@@ -188,7 +189,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void noteHigh() {
     if (!isOverHighWatermark()) return;
     over_high_ = true;
-    if (slow_) slow_->begin();
+    if (is_slowness_limited_) loop_.slowPeers().of(*this).begin();
   }
   // Bytes of the batch that were sent.
   size_t sendBehindQueue(OutBatch& batch);
@@ -197,8 +198,6 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   Loop& loop_;
   ConnectionHandler* handler_ = nullptr;
   std::unique_ptr<Transport> transport_;
-  // Null: its peer may take its time.
-  std::unique_ptr<SlowPeer> slow_;
   SlabChain out_;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
@@ -222,6 +221,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool was_reset_ : 1 = false;  // By the peer; no later event will tell of it again.
   bool end_writing_ : 1 = false;
   bool over_high_ : 1 = false;
+  bool is_slowness_limited_ : 1 = false;
   bool failed_ : 1 = false;  // A write failed; onWriteFailed() is due or done.
 };
 

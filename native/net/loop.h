@@ -15,6 +15,7 @@
 #include "net/event_handler.h"
 #include "net/inbox.h"
 #include "net/out_batch.h"
+#include "net/slow_peer.h"
 #include "net/timer_wheel.h"
 
 struct epoll_event;
@@ -96,6 +97,7 @@ class Loop {
   TimerWheel& timers() { return timers_; }
   const TimerWheel& timers() const { return timers_; }
   SlabPool& slabs() { return slabs_; }
+  SlowPeers& slowPeers() { return slow_peers_; }
 
   // Where tests run, no handler may leave anything there (`net/out_batch`).
   void watchBatch(const OutBatch& batch) { batch_ = &batch; }
@@ -116,6 +118,7 @@ class Loop {
   uint32_t turn_ = 0;
   TimerWheel timers_;
   SlabPool slabs_;
+  SlowPeers slow_peers_;
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
   const OutBatch* batch_ = nullptr;

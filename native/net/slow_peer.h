@@ -2,6 +2,9 @@
 // so long (per_connection_buffer_high_watermark_timeout). Of its connection; the worker's thread.
 #pragma once
 
+#include <memory>
+#include <unordered_map>
+
 #include "net/timer_wheel.h"
 
 namespace fairlead::net {
@@ -23,6 +26,21 @@ class SlowPeer final : private Timer {
 
   Connection& connection_;
   const Millis timeout_ms_;
+};
+
+// Those of a loop's connections. Beside them, as few connections have one and each is small. The
+// worker's thread.
+class SlowPeers {
+ public:
+  void limit(Connection& connection, Millis timeout_ms) {
+    peers_[&connection] = std::make_unique<SlowPeer>(connection, timeout_ms);
+  }
+  // Of one that is limited.
+  SlowPeer& of(const Connection& connection) { return *peers_.find(&connection)->second; }
+  void forget(const Connection& connection) { peers_.erase(&connection); }
+
+ private:
+  std::unordered_map<const Connection*, std::unique_ptr<SlowPeer>> peers_;
 };
 
 }  // namespace fairlead::net
