@@ -24,6 +24,12 @@ namespace {
 // Whose metadata choose among a cluster's hosts.
 constexpr std::string_view kSubsetSpace = "envoy.lb";
 
+const std::string& dropHeader(bool is_all) {
+  static const std::string& some = *new std::string(http::ownHeader("drop-overload"));
+  static const std::string& all = *new std::string(http::ownHeader("unconditional-drop-overload"));
+  return is_all ? all : some;
+}
+
 // As paths of metadata are written.
 std::string joinedPath(const std::vector<std::string>& keys) {
   std::string path;
@@ -319,8 +325,7 @@ bool Router::isDropped() {
   HeaderMap& headers = info_.context().tried.headers;
   headers.clear();
   if (!config().router.suppress_envoy_headers) {
-    headers.add(http::HeaderId::Other,
-                is_all ? "x-envoy-unconditional-drop-overload" : "x-envoy-drop-overload", "true");
+    headers.add(http::HeaderId::Other, dropHeader(is_all), "true");
   }
   answer.headers = &headers;
   answerInPlace(answer);

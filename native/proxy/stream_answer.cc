@@ -179,7 +179,7 @@ void Stream::answer(const filters::LocalReply& reply) {
     headers.set(HeaderId::XEnvoyOverloaded, "true");
   }
   if (reply.is_local_overload) {
-    static const std::string name = http::ownHeader("local-overloaded");
+    static const std::string& name = *new std::string(http::ownHeader("local-overloaded"));
     headers.add(HeaderId::Other, name, "true");
   }
   if (reply.is_of_router) tellAttempts(headers);

@@ -276,7 +276,7 @@ class Compressor final : public HttpFilter {
       const std::string_view length = textOf(headers, http::HeaderId::ContentLength);
       if (!length.empty()) text = arena.join(text, ";OriginalLength=", length);
     }
-    static const std::string name = http::ownHeader("compression-status");
+    static const std::string& name = *new std::string(http::ownHeader("compression-status"));
     headers.add(http::HeaderId::Other, name, text);
   }
   // A strong one speaks of other bytes now.

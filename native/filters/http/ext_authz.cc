@@ -76,7 +76,8 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
 
   void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
     if (adds_failure_header_) {
-      static const std::string name = http::ownHeader("auth-failure-mode-allowed");
+      static const std::string& name =
+          *new std::string(http::ownHeader("auth-failure-mode-allowed"));
       head.headers.add(HeaderId::Other, name, "true");
     }
     if (answer_.status != AuthzAnswer::Status::Ok) return;

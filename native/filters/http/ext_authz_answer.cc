@@ -13,7 +13,7 @@ namespace {
 using Action = HeaderEdit::Action;
 
 const std::string& headersToRemove() {
-  static const std::string name = http::ownHeader("auth-headers-to-remove");
+  static const std::string& name = *new std::string(http::ownHeader("auth-headers-to-remove"));
   return name;
 }
 

@@ -254,7 +254,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
     head.headers.remove(HeaderId::ContentLength);
     head.headers.set(HeaderId::ContentType, "application/grpc");
     head.headers.set(HeaderId::XEnvoyOriginalPath, path);
-    static const std::string name_of_method = http::ownHeader("original-method");
+    static const std::string& name_of_method = *new std::string(http::ownHeader("original-method"));
     head.headers.add(HeaderId::Other, name_of_method, method);
     head.headers.set(HeaderId::Te, "trailers");
     head.path = call_.method->plan->path;
