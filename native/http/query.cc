@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+
 namespace fairlead::http {
 
 namespace {
-
-int hexOf(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 bool isUnreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -22,8 +18,8 @@ bool isUnreserved(char c) {
 std::string percentDecoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? hexOf(text[i + 1]) : -1;
-    const int low = high >= 0 ? hexOf(text[i + 2]) : -1;
+    const int high = text[i] == '%' && i + 2 < text.size() ? hexValue(text[i + 1]) : -1;
+    const int low = high >= 0 ? hexValue(text[i + 2]) : -1;
     if (low < 0) {
       decoded.push_back(text[i]);
       continue;
@@ -35,15 +31,13 @@ std::string percentDecoded(std::string_view text) {
 }
 
 std::string percentEncoded(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
   for (const char c : text) {
     if (isUnreserved(c)) {
       encoded.push_back(c);
       continue;
     }
-    const auto byte = static_cast<uint8_t>(c);
-    encoded.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+    appendUpperHex(&encoded.append(1, '%'), c);
   }
   return encoded;
 }

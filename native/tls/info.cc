@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hex.h"
 #include "tls/context.h"
 #include "tls/counts.h"
 #include "tls/names.h"

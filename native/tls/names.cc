@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/hex.h"
+
 namespace fairlead::tls {
 
 namespace {
@@ -139,17 +141,6 @@ std::string keyDigestOf(const X509* certificate) {
   EVP_Digest(der, static_cast<size_t>(size), bytes, &digest_size, EVP_sha256(), nullptr);
   OPENSSL_free(der);
   return std::string(reinterpret_cast<char*>(bytes), digest_size);
-}
-
-std::string hexOf(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(bytes.size() * 2);
-  for (const char byte : bytes) {
-    hex.push_back(kDigits[static_cast<unsigned char>(byte) >> 4]);
-    hex.push_back(kDigits[static_cast<unsigned char>(byte) & 15]);
-  }
-  return hex;
 }
 
 std::optional<int64_t> secondsOf(const ASN1_TIME* time) {

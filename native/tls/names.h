@@ -31,7 +31,6 @@ std::vector<SubjectName> subjectNames(const X509* certificate);
 std::string digestOf(const X509* certificate, const EVP_MD* digest);
 // The SHA-256 of its public key's DER.
 std::string keyDigestOf(const X509* certificate);
-std::string hexOf(std::string_view bytes);
 
 std::optional<int64_t> secondsOf(const ASN1_TIME* time);
 

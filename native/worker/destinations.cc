@@ -23,9 +23,7 @@ void Destinations::attach(Cluster& cluster, uint64_t now_ms) {
   const auto& plan = cluster.settings().destination_hosts;
   if (!plan) return;
   cluster.setMadeHosts(made_);
-  const uint64_t at = now_ms + plan->cleanup_interval_ms;
-  turns_[cluster.name()] = at;
-  due_.emplace(at, cluster.name());
+  turns_.set(cluster.name(), now_ms + plan->cleanup_interval_ms);
 }
 
 Destinations::Change& Destinations::changeOf(const std::shared_ptr<Cluster>& cluster,
@@ -46,19 +44,11 @@ std::vector<Destinations::Change> Destinations::run(const ClustersByName& cluste
     change.hosts.push_back(std::move(made.host));
     ++change.count;
   }
-  while (due() <= now_ms) {
-    const auto [at, name] = *due_.begin();
-    due_.erase(due_.begin());
-    const auto turn = turns_.find(name);
-    if (turn == turns_.end() || turn->second != at) continue;
-    const auto found = clusters.find(name);
-    if (found == clusters.end() || !found->second->settings().destination_hosts) {
-      turns_.erase(turn);
-      continue;
-    }
+  while (const std::optional<std::string> name = turns_.take(now_ms)) {
+    const auto found = clusters.find(*name);
+    if (found == clusters.end() || !found->second->settings().destination_hosts) continue;
     dropUnused(found->second, &changes);
-    turn->second = now_ms + found->second->settings().destination_hosts->cleanup_interval_ms;
-    due_.emplace(turn->second, name);
+    turns_.set(*name, now_ms + found->second->settings().destination_hosts->cleanup_interval_ms);
   }
   std::vector<Change> list;
   for (auto& [name, change] : changes) list.push_back(std::move(change));

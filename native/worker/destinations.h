@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "upstream/cluster.h"
+#include "worker/cluster_turns.h"
 
 namespace fairlead::worker {
 
@@ -33,7 +34,7 @@ class Destinations {
   // What has changed by now, in milliseconds of upstream::hostClockMs(); each cluster comes once.
   std::vector<Change> run(const ClustersByName& clusters, uint64_t now_ms);
   // When hosts are to be looked through next; UINT64_MAX: there are none.
-  uint64_t due() const { return due_.empty() ? UINT64_MAX : due_.begin()->first; }
+  uint64_t due() const { return turns_.due(); }
 
  private:
   using Changes = std::map<std::string, Change>;
@@ -42,10 +43,7 @@ class Destinations {
   static void dropUnused(const std::shared_ptr<upstream::Cluster>& cluster, Changes* changes);
 
   const std::shared_ptr<upstream::MadeHosts> made_;
-  // Names of clusters, of which some may be gone.
-  std::multimap<uint64_t, std::string> due_;
-  // When each has its turn: a name that has come again has no other.
-  std::map<std::string, uint64_t> turns_;
+  ClusterTurns turns_;
 };
 
 }  // namespace fairlead::worker

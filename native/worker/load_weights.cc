@@ -25,12 +25,10 @@ uint32_t medianOf(std::vector<uint32_t>& weights) {
 void LoadWeights::attach(const Cluster& cluster, uint64_t now_ms) {
   const auto& rules = cluster.settings().load_weights;
   if (!rules) {
-    turns_.erase(cluster.name());
+    turns_.drop(cluster.name());
     return;
   }
-  const uint64_t at = now_ms + rules->update_ms;
-  turns_[cluster.name()] = at;
-  due_.emplace(at, cluster.name());
+  turns_.set(cluster.name(), now_ms + rules->update_ms);
 }
 
 // Hosts that have reported too little, or too long ago, have the weight of most others. Priorities
@@ -64,20 +62,12 @@ bool LoadWeights::update(const Cluster& cluster, const Hosts& hosts, uint64_t no
 
 std::set<std::string> LoadWeights::run(const ClustersByName& clusters, uint64_t now_ms) {
   std::set<std::string> changed;
-  while (due() <= now_ms) {
-    const auto [at, name] = *due_.begin();
-    due_.erase(due_.begin());
-    const auto turn = turns_.find(name);
-    if (turn == turns_.end() || turn->second != at) continue;
-    const auto found = clusters.find(name);
-    if (found == clusters.end() || !found->second->settings().load_weights) {
-      turns_.erase(turn);
-      continue;
-    }
+  while (const std::optional<std::string> name = turns_.take(now_ms)) {
+    const auto found = clusters.find(*name);
+    if (found == clusters.end() || !found->second->settings().load_weights) continue;
     const Cluster& cluster = *found->second;
-    if (update(cluster, cluster.hosts()->hosts(), now_ms)) changed.insert(name);
-    turn->second = now_ms + cluster.settings().load_weights->update_ms;
-    due_.emplace(turn->second, name);
+    if (update(cluster, cluster.hosts()->hosts(), now_ms)) changed.insert(*name);
+    turns_.set(*name, now_ms + cluster.settings().load_weights->update_ms);
   }
   return changed;
 }

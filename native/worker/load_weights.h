@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "upstream/cluster.h"
+#include "worker/cluster_turns.h"
 
 namespace fairlead::worker {
 
@@ -25,13 +26,10 @@ class LoadWeights {
   // The names of clusters whose weights are others by now.
   std::set<std::string> run(const ClustersByName& clusters, uint64_t now_ms);
   // When the next interval ends; UINT64_MAX: there is none.
-  uint64_t due() const { return due_.empty() ? UINT64_MAX : due_.begin()->first; }
+  uint64_t due() const { return turns_.due(); }
 
  private:
-  // Names of clusters, of which some may be gone.
-  std::multimap<uint64_t, std::string> due_;
-  // When each has its turn: a name that has come again has no other.
-  std::map<std::string, uint64_t> turns_;
+  ClusterTurns turns_;
 };
 
 }  // namespace fairlead::worker

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/hex.h"
 #include "http/query.h"
 #include "tls/hmac.h"
 
@@ -16,16 +17,6 @@ using AwsParameters = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view kAwsAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::string_view kAwsDigestHeader = "x-amz-content-sha256";
 
-std::string hexOfBytes(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<uint8_t>(c);
-    text.append({kDigits[byte >> 4], kDigits[byte & 15]});
-  }
-  return text;
-}
-
 std::string hmacSha256(std::string_view key, std::string_view text) {
   return tls::hmacOf(tls::Digest::Sha256, key, text);
 }
@@ -36,9 +27,7 @@ bool isAwsPlain(char c) {
 }
 
 void appendEscaped(char c, std::string_view before, std::string* out) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  const auto byte = static_cast<uint8_t>(c);
-  out->append(before).append({kDigits[byte >> 4], kDigits[byte & 15]});
+  appendUpperHex(&out->append(before), c);
 }
 
 // A name or a value of a query.
@@ -142,7 +131,7 @@ Result<AwsSigner> AwsSigner::build(const plan::AwsSigning& plan) {
 }
 
 std::string AwsSigner::digestOf(std::string_view body) {
-  return hexOfBytes(tls::digestOf(tls::Digest::Sha256, body));
+  return hexOf(tls::digestOf(tls::Digest::Sha256, body));
 }
 
 void AwsSigner::sign(const plan::AwsCredentials& credentials, http::RequestHead& head,
@@ -251,7 +240,7 @@ std::string AwsSigner::signatureOf(const std::string& secret, const std::string&
   for (const std::string& part : {plan_.region, plan_.service, std::string("aws4_request")}) {
     key = hmacSha256(key, part);
   }
-  return hexOfBytes(hmacSha256(key, text));
+  return hexOf(hmacSha256(key, text));
 }
 
 }  // namespace fairlead::filters

@@ -16,8 +16,9 @@ using net::TlsValue;
 namespace {
 
 constexpr std::string_view kMethod = "/envoy.service.auth.v3.Authorization/Check";
+
 const std::string& partialBodyName() {
-  static const std::string name = http::ownHeader("auth-partial-body");
+  static const std::string& name = *new std::string(http::ownHeader("auth-partial-body"));
   return name;
 }
 
@@ -117,35 +118,7 @@ std::string timestamp(uint64_t us) {
   return time.take();
 }
 
-// envoy.config.core.v3.Metadata, of these namespaces. What the request has comes before what its
-// connection has.
-ProtoWriter metadataOf(const format::FormatContext& context,
-                       const std::vector<std::string>& namespaces) {
-  ProtoWriter metadata;
-  for (const std::string& space : namespaces) {
-    ProtoWriter values;
-    bool is_there = false;
-    for (size_t i = context.filter_metadata.size(); i > 0 && !is_there; --i) {
-      const format::SetMetadata& set = context.filter_metadata[i - 1];
-      if (set.space != space) continue;
-      const auto* const all = set.metadata->find({});
-      is_there = all && format::writeStruct(all->text, &values);
-    }
-    if (!is_there && context.metadata) {
-      const auto found = context.metadata->find(space);
-      is_there = found != context.metadata->end();
-      if (is_there) format::writeStruct(found->second, &values);
-    }
-    if (!is_there) continue;
-    ProtoWriter entry;
-    entry.bytes(1, space);
-    entry.bytes(2, values.view());
-    metadata.bytes(1, entry.view());
-  }
-  return metadata;
-}
-
-// The same of what the request's route says.
+// As addMetadata(), of what the request's route says.
 ProtoWriter routeMetadataOf(const format::FormatContext& context,
                             const std::vector<std::string>& namespaces) {
   ProtoWriter metadata;
@@ -269,7 +242,9 @@ std::string connectionCheck(const plan::NetworkExtAuthz& plan, const format::For
   ProtoWriter attributes;
   attributes.bytes(1, sourceOf(context, remote, nullptr, plan.include_peer_certificate).view());
   attributes.bytes(2, destinationOf(context, plan.labels).view());
-  attributes.bytes(11, metadataOf(context, plan.metadata_namespaces).view());
+  ProtoWriter metadata;
+  addMetadata(context, plan.metadata_namespaces, &metadata);
+  attributes.bytes(11, metadata.view());
   std::string name;
   const net::TlsInfo* const tls = plan.include_tls_session ? context.downstream_tls : nullptr;
   if (tls && tls->append(TlsValue::ServerName, &name) && !name.empty()) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "base/wall_clock.h"
@@ -237,7 +238,7 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
       return;
     }
     const plan::OAuth2& plan = settings_->plan;
-    const std::string flow = hexOfFlow(tls::randomBytes(8));
+    const std::string flow = hexOf(tls::randomBytes(8));
     const std::string token = csrfTokenOf(settings_->hmacSecret(scope_.worker), flow);
     const std::string verifier = encodeBase64Url(tls::randomBytes(32));
     const std::string sealed = session_->sealed(verifier);
@@ -259,16 +260,6 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
     sendTo(plan.authorization_base + query.text() + plan.authorization_suffix,
            "oauth.missing_credentials");
     count(OAuth2Counter::OauthUnauthorizedRq);
-  }
-
-  static std::string hexOfFlow(std::string_view bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (const char c : bytes) {
-      const auto byte = static_cast<uint8_t>(c);
-      text.append({kDigits[byte >> 4], kDigits[byte & 15]});
-    }
-    return text;
   }
 
   FilterStatus signOut() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "base/text.h"
@@ -21,14 +22,13 @@ using http::HeaderId;
 // As the real server has it: what else forms do not allow stays.
 std::string formEncoded(std::string_view text) {
   constexpr std::string_view kReserved = ":/=&?+";
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string made;
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
     if (byte >= ' ' && byte < '~' && kReserved.find(c) == std::string_view::npos) {
       made.push_back(c);
     } else {
-      made.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+      appendUpperHex(&made.append(1, '%'), c);
     }
   }
   return made;
@@ -36,23 +36,21 @@ std::string formEncoded(std::string_view text) {
 
 // RFC 9562 §5.4
 std::string randomUuid() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string bytes = tls::randomBytes(16);
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
   std::string text;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = static_cast<uint8_t>(bytes[i]);
     if (i == 4 || i == 6 || i == 8 || i == 10) text.push_back('-');
-    text.append({kDigits[byte >> 4], kDigits[byte & 15]});
+    appendHex(&text, bytes[i]);
   }
   return text;
 }
 
 std::string jsonText(std::string_view text) {
-  std::string made = "\"";
-  appendJsonInside(&made, text);
-  return made + "\"";
+  std::string made;
+  appendJsonString(&made, text);
+  return made;
 }
 
 // A member by its name in protobuf or in JSON. Null: it is not there.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "filters/http/header_rules.h"
 #include "filters/jwt/token.h"
@@ -38,16 +39,6 @@ bool readNumber(std::string_view text, uint64_t* out) {
   if (text.starts_with('+')) text.remove_prefix(1);
   while (text.size() > 1 && text.front() == '0') text.remove_prefix(1);
   return parseDecimal(text, out);
-}
-
-std::string hexOfDigest(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<uint8_t>(c);
-    text.append({kDigits[byte >> 4], kDigits[byte & 15]});
-  }
-  return text;
 }
 
 bool isPrefixed(std::string_view name) {
@@ -158,7 +149,7 @@ bool OAuth2Session::isValid(const CookieJar& jar, std::string_view host, uint64_
   const std::string_view said = jar.valueOf(plan_.hmac->name);
   // Older servers wrote it in hexadecimal.
   if (!tls::areSame(encodeBase64(digest), said) &&
-      !tls::areSame(encodeBase64(hexOfDigest(digest)), said)) {
+      !tls::areSame(encodeBase64(hexOf(digest)), said)) {
     return false;
   }
   uint64_t expires_s = 0;

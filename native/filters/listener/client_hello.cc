@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "tls/names.h"
 
@@ -144,7 +145,7 @@ std::string hexDigest(std::string_view text, const EVP_MD* digest) {
   unsigned char bytes[EVP_MAX_MD_SIZE];
   unsigned size = 0;
   EVP_Digest(text.data(), text.size(), bytes, &size, digest, nullptr);
-  return tls::hexOf({reinterpret_cast<char*>(bytes), size});
+  return hexOf({reinterpret_cast<char*>(bytes), size});
 }
 
 // 12 digits of SHA-256; of nothing it is zeros.
@@ -188,7 +189,7 @@ std::string protocolName(const ClientHello& hello) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
   if (isPlain(name.front()) && isPlain(name.back())) return {name.front(), name.back()};
-  const std::string hex = tls::hexOf(name);
+  const std::string hex = hexOf(name);
   return {hex.front(), hex.back()};
 }
 

@@ -6,8 +6,8 @@
 #include "calls/call.h"
 #include "filters/http/ext_authz_answer.h"
 #include "filters/http/ext_authz_check.h"
+#include "filters/network/guarded_connection.h"
 #include "format/origin.h"
-#include "format/struct_metadata.h"
 #include "log/log.h"
 #include "net/downstream_connection.h"
 #include "stats/scopes.h"
@@ -58,15 +58,14 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
 
   bool isEnabled(const format::FormatContext& context) const {
     if (!filter_.enabled_metadata) return true;
-    static http::HeaderMap no_headers;
-    const route::RequestView view{{}, {}, {}, {}, &no_headers, connection_.id(), connection_.tls()};
+    const route::RequestView view = viewOf(connection_);
     return filter_.enabled_metadata->holds({view, context, connection_.remote()});
   }
 
   void onCallEnd(const calls::CallAnswer& answer) override {
     counts().down(ExtAuthzGauge::Active);
     const AuthzAnswer said = AuthzAnswer::ofGrpc(answer);
-    tellMetadata(said.metadata);
+    tellMetadata(connection_, kNetworkAuthzSpace, said.metadata);
     state_ = State::Done;
     switch (said.status) {
       case AuthzAnswer::Status::Ok:
@@ -95,16 +94,6 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
     connection_.setRefusal(why);
     log::trace(log::Component::Filter, log::Tags{.connection = connection_.id()},
                "ext_authz: the connection is refused: ", why);
-  }
-
-  // As text, value by value.
-  void tellMetadata(std::string_view message) {
-    std::vector<plan::MetadataValue> values;
-    if (message.empty() || !format::readStruct(message, &values)) return;
-    for (const plan::MetadataValue& value : values) {
-      if (value.path.empty() || value.path.find('\0') != std::string::npos) continue;
-      connection_.tell(kNetworkAuthzSpace, value.path, value.text);
-    }
   }
 
   stats::Shard<stats::NetworkExtAuthz>& counts() const {

@@ -3,8 +3,8 @@
 #include "base/proto_writer.h"
 #include "calls/call.h"
 #include "filters/http/ratelimit_messages.h"
+#include "filters/network/guarded_connection.h"
 #include "format/origin.h"
-#include "format/struct_metadata.h"
 #include "net/downstream_connection.h"
 #include "stats/scopes.h"
 
@@ -67,7 +67,7 @@ class RatelimitPass final : public GuardPass, private calls::CallOwner {
         count(RatelimitCounter::FailureModeAllowed);
       }
     } else {
-      tellMetadata(said.metadata);
+      tellMetadata(connection_, kNetworkLimitSpace, said.metadata);
       count(said.is_over_limit ? RatelimitCounter::OverLimit : RatelimitCounter::Ok);
       if (said.is_over_limit && draws(filter_.enforcing)) refuse();
     }
@@ -77,15 +77,6 @@ class RatelimitPass final : public GuardPass, private calls::CallOwner {
   void refuse() {
     state_ = State::Refused;
     count(RatelimitCounter::CxClosed);
-  }
-
-  void tellMetadata(std::string_view message) {
-    std::vector<plan::MetadataValue> values;
-    if (message.empty() || !format::readStruct(message, &values)) return;
-    for (const plan::MetadataValue& value : values) {
-      if (value.path.empty() || value.path.find('\0') != std::string::npos) continue;
-      connection_.tell(kNetworkLimitSpace, value.path, value.text);
-    }
   }
 
   stats::Shard<stats::NetworkRatelimit>& counts() const {

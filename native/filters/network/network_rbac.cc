@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "filters/network/guarded_connection.h"
 #include "format/origin.h"
 #include "log/log.h"
-#include "net/downstream_connection.h"
 #include "stats/scopes.h"
 
 namespace fairlead::filters {
@@ -69,9 +69,7 @@ std::unique_ptr<GuardPass> NetworkRbac::make(net::DownstreamConnection& connecti
 }
 
 bool NetworkRbac::admits(net::DownstreamConnection& connection, unsigned worker) const {
-  // Conditions that speak of a request are refused by configurations, or hold for none.
-  static http::HeaderMap no_headers;
-  const route::RequestView view{{}, {}, {}, {}, &no_headers, connection.id(), connection.tls()};
+  const route::RequestView view = viewOf(connection);
   format::FormatContext context;
   format::describeConnection(connection, &context);
   const RbacRequest request{view, context, connection.remote()};

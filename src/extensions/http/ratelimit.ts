@@ -1,14 +1,11 @@
 // envoy.filters.http.ratelimit
 import type {
   envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
-  envoy_config_ratelimit_v3_RateLimitServiceConfig as ServiceConfig,
   envoy_extensions_filters_http_ratelimit_v3_RateLimit as Message,
   envoy_extensions_filters_http_ratelimit_v3_RateLimitPerRoute as PerRoute,
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
-import { compileDataService } from '../../plan/calls/data-service.js';
 import { errorStatus } from '../../plan/message/error-status.js';
-import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import {
@@ -16,11 +13,11 @@ import {
   RatelimitRoute_VirtualHostLimits,
   type Ratelimit,
   type RatelimitRoute,
-  type Service,
 } from '../../plan/plan.gen.js';
 import { compileAddition } from '../../plan/route/header-mutations.js';
 import { compileRateLimits, RATELIMIT } from '../../plan/route/rate-limits.js';
 import { compileShare } from '../../plan/runtime/shares.js';
+import { compileRateLimitService } from '../../plan/calls/rate-limit-service.js';
 
 const FIELDS = supportedFields<Message>(RATELIMIT, [
   'domain',
@@ -49,12 +46,7 @@ const PER_ROUTE = supportedFields<PerRoute>(`${RATELIMIT}PerRoute`, [
   // Nobody has made anything of it so far, in the real server either.
   'override_option',
 ]);
-const SERVICE = supportedFields<ServiceConfig>('envoy.config.ratelimit.v3.RateLimitServiceConfig', [
-  'grpc_service',
-  'transport_api_version',
-]);
 
-const DEFAULT_TIMEOUT_MS = 20;
 const TOO_MANY_REQUESTS = 429;
 const INTERNAL_SERVER_ERROR = 500;
 const ALL = 100;
@@ -79,7 +71,7 @@ function compile(config: Message, place: Place, context: CompileContext): Rateli
     fraction ?? { runtime_key: `ratelimit.${key}`, default_value: { numerator: ALL } };
   const additions = place.field('response_headers_to_add');
   return {
-    service: compileService(config, place, context),
+    service: compileRateLimitService(config, place, context),
     domain: config.domain,
     stage: config.stage,
     requests: REQUESTS[config.request_type ?? ''] ?? Ratelimit_Requests.BOTH,
@@ -105,29 +97,6 @@ const REQUESTS: Readonly<Record<string, Ratelimit_Requests>> = {
   internal: Ratelimit_Requests.INTERNAL,
   external: Ratelimit_Requests.EXTERNAL,
 };
-
-/** The filter's own time limit counts, whatever the service's is. */
-function compileService(
-  { rate_limit_service: config, timeout }: Message,
-  place: Place,
-  context: CompileContext,
-): Service | undefined {
-  if (!config?.grpc_service) return undefined;
-  const at = place.field('rate_limit_service');
-  refuseOtherFields(at, config, SERVICE);
-  if (config.transport_api_version === 'V2') {
-    at.field('transport_api_version').error('V2 xDS transport protocol version is deprecated', {
-      expected: 'V3',
-    });
-  }
-  const service = compileDataService(
-    { ...config.grpc_service, timeout: wholeMs(timeout, DEFAULT_TIMEOUT_MS) },
-    at.field('grpc_service'),
-    context,
-    DEFAULT_TIMEOUT_MS,
-  );
-  return service;
-}
 
 function compileRoute(config: PerRoute, place: Place, context: CompileContext): RatelimitRoute {
   refuseOtherFields(place, config, PER_ROUTE);

@@ -1,18 +1,16 @@
 // envoy.filters.network.ratelimit
 import type {
-  envoy_config_ratelimit_v3_RateLimitServiceConfig as ServiceConfig,
   envoy_extensions_common_ratelimit_v3_RateLimitDescriptor as Descriptor,
   envoy_extensions_common_ratelimit_v3_RateLimitDescriptor_Entry as Entry,
   envoy_extensions_filters_network_ratelimit_v3_RateLimit as Message,
 } from '../../../build/messages.gen.js';
-import { compileDataService } from '../../plan/calls/data-service.js';
-import { type CompileContext, defineExtension } from '../../plan/extension.js';
+import { defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { compileFormat } from '../../plan/format/format.js';
-import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { Format, NetworkDescriptor, Service } from '../../plan/plan.gen.js';
+import type { Format, NetworkDescriptor } from '../../plan/plan.gen.js';
+import { compileRateLimitService } from '../../plan/calls/rate-limit-service.js';
 
 const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.ratelimit.v3.RateLimit', [
   'stat_prefix',
@@ -21,10 +19,6 @@ const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.rateli
   'timeout',
   'failure_mode_deny',
   'rate_limit_service',
-]);
-const SERVICE = supportedFields<ServiceConfig>('envoy.config.ratelimit.v3.RateLimitServiceConfig', [
-  'grpc_service',
-  'transport_api_version',
 ]);
 // As the real server, which tells its service of entries alone: what else there is has no effect.
 const DESCRIPTOR = supportedFields<Descriptor>(
@@ -36,7 +30,6 @@ const ENTRY = supportedFields<Entry>(
   ['key', 'value'],
 );
 
-const DEFAULT_TIMEOUT_MS = 20;
 const ALL = 100;
 
 export const networkRatelimit = defineExtension<Message, NetworkFilterPlan>({
@@ -49,7 +42,7 @@ export const networkRatelimit = defineExtension<Message, NetworkFilterPlan>({
         {
           ratelimit: {
             stat_prefix: config.stat_prefix,
-            service: compileService(config, place, context),
+            service: compileRateLimitService(config, place, context),
             domain: config.domain,
             descriptors: (config.descriptors ?? []).map((one, index) =>
               compileDescriptor(one, place.field('descriptors').index(index)),
@@ -63,29 +56,6 @@ export const networkRatelimit = defineExtension<Message, NetworkFilterPlan>({
     };
   },
 });
-
-/** The filter's own time limit counts, whatever the service's is. */
-function compileService(
-  { rate_limit_service: config, timeout }: Message,
-  place: Place,
-  context: CompileContext,
-): Service | undefined {
-  if (!config?.grpc_service) return undefined;
-  const at = place.field('rate_limit_service');
-  refuseOtherFields(at, config, SERVICE);
-  if (config.transport_api_version === 'V2') {
-    at.field('transport_api_version').error('V2 xDS transport protocol version is deprecated', {
-      expected: 'V3',
-    });
-  }
-  const service = compileDataService(
-    config.grpc_service,
-    at.field('grpc_service'),
-    context,
-    DEFAULT_TIMEOUT_MS,
-  );
-  return service && { ...service, timeout_ms: wholeMs(timeout, DEFAULT_TIMEOUT_MS) };
-}
 
 function compileDescriptor(descriptor: Descriptor, place: Place): NetworkDescriptor {
   refuseOtherFields(place, descriptor, DESCRIPTOR);

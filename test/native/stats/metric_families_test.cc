@@ -2,6 +2,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/hex.h"
 #include "stats/pace.h"
 #include "stats/query.h"
 #include "test/native/test.h"
@@ -22,16 +23,6 @@ Query ending(std::string end) {
   Query query;
   query.filter = [end = std::move(end)](std::string_view name) { return name.ends_with(end); };
   return query;
-}
-
-std::string hexOf(std::string_view bytes) {
-  std::string hex;
-  for (const char byte : bytes) {
-    constexpr const char* kDigits = "0123456789abcdef";
-    hex.push_back(kDigits[static_cast<uint8_t>(byte) >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
 }
 
 // A field that holds bytes; `number` below 16.
