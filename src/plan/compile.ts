@@ -26,6 +26,7 @@ import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
 import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
+import { ownNode } from './own-node.js';
 import type { ConnectionLimit, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
@@ -253,7 +254,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     discovered,
     nodeContext: compileNodeContext(
       bootstrap,
-      nodeOf(bootstrap, options),
+      ownNode(bootstrap.node ?? {}, options),
       place.field('node_context_params'),
     ),
     isAdsDelta: dynamic.ads_config?.api_type === 'DELTA_GRPC',
@@ -380,22 +381,18 @@ function contextOf(
   | 'addTls'
   | 'logServices'
 > {
-  const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
-  const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
+  const {
+    cluster: serviceCluster = '',
+    id: serviceNode = '',
+    ...node
+  } = ownNode(bootstrap.node ?? {}, options);
   const local = bootstrap.cluster_manager?.local_cluster_name;
-  const { locality = {} } = bootstrap.node ?? {};
-  const { serviceZone } = options;
   return {
     serviceCluster,
     serviceNode,
-    ...(local && {
-      localCluster: {
-        name: local,
-        locality: serviceZone ? { ...locality, zone: serviceZone } : locality,
-      },
-    }),
+    ...(local && { localCluster: { name: local, locality: node.locality ?? {} } }),
     hasNode: serviceNode !== '' && serviceCluster !== '',
-    nodeMetadata: bootstrap.node?.metadata ?? {},
+    nodeMetadata: node.metadata ?? {},
     hasAds: bootstrap.dynamic_resources?.ads_config !== undefined,
     primaryClusters: new Set(
       (bootstrap.static_resources?.clusters ?? []).flatMap(({ name = '', type }) =>
@@ -429,18 +426,6 @@ function compileClusterManager(
   checkLocalCluster(manager.local_cluster_name, place.field('local_cluster_name'), context);
   const config = manager.upstream_bind_config;
   return config && { config, place: place.field('upstream_bind_config') };
-}
-
-/** Who asks control planes, options and bootstrap together. */
-function nodeOf(bootstrap: Bootstrap, options: CompileOptions): NonNullable<Bootstrap['node']> {
-  const { serviceNode, serviceCluster, serviceZone } = options;
-  const { node = {} } = bootstrap;
-  return {
-    ...node,
-    ...(serviceNode && { id: serviceNode }),
-    ...(serviceCluster && { cluster: serviceCluster }),
-    ...(serviceZone && { locality: { ...node.locality, zone: serviceZone } }),
-  };
 }
 
 /** Where listeners come from that are not in the bootstrap. `place`: of dynamic_resources. */

@@ -4,18 +4,13 @@ import type { Options } from '../options/parse.js';
 import { buildVersion } from '../base/version.js';
 import { disableExtensions, listExtensions } from '../extensions/catalogue.js';
 import { REGISTRY } from '../extensions/registry.js';
+import { ownNode } from '../plan/own-node.js';
 import type { Sender } from '../stats/node-bytes.js';
 
-/** The bootstrap's node, with what the command line says instead. */
 export function senderOf(node: Node, options: Options): Sender {
-  const { serviceNode, serviceCluster, serviceZone, disabledExtensions } = options;
+  const { disabledExtensions } = options;
   return {
-    node: {
-      ...node,
-      ...(serviceNode && { id: serviceNode }),
-      ...(serviceCluster && { cluster: serviceCluster }),
-      ...(serviceZone && { locality: { ...node.locality, zone: serviceZone } }),
-    },
+    node: ownNode(node, options),
     build: buildVersion(),
     extensions: listExtensions(disableExtensions(REGISTRY, disabledExtensions).registry),
   };
