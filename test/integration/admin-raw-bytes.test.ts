@@ -11,6 +11,7 @@ import { says, webBootstrap } from './support/bootstraps.js';
 import { RawBytes } from './support/raw-bytes.js';
 import { startProxy } from './support/start-proxy.js';
 import { withoutUws } from './support/without-uws.js';
+import { closing } from '../unit/support/closing.js';
 
 const REQUESTS = Number(process.env.FAIRLEAD_RAW_REQUESTS ?? 2000);
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 20_261_122);
@@ -24,7 +25,7 @@ async function send(port: number, pieces: readonly Buffer[]): Promise<number> {
   // What is refused before it was read to its end may be reset.
   socket.on('error', () => undefined);
   socket.resume();
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const closed = closing(socket);
   await once(socket, 'connect');
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await sleep(1);

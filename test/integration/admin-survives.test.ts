@@ -1,11 +1,11 @@
 // Odd requests, made from a seed: each gets an answer, and afterwards the server is as it was.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { says, webBootstrap } from './support/bootstraps.js';
 import { randomFrom } from './support/random.js';
 import { startProxy } from './support/start-proxy.js';
+import { closing } from '../unit/support/closing.js';
 
 const REQUESTS = Number(process.env.FAIRLEAD_ODD_REQUESTS ?? 1000);
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 20_261_121);
@@ -86,7 +86,7 @@ async function statusOf(port: number, request: string): Promise<number> {
   socket.on('error', () => undefined);
   socket.setTimeout(ANSWER_MS, () => socket.destroy());
   socket.write(request, 'latin1');
-  await once(socket, 'close');
+  await closing(socket);
   const text = Buffer.concat(chunks)
     .toString('latin1')
     .replace(/^HTTP\/1\.1 100 [^]*?\r\n\r\n/, '');

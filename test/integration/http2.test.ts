@@ -15,6 +15,7 @@ import { test, type TestContext } from 'node:test';
 import { toCluster, webBootstrap } from './support/bootstraps.js';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
 import { startProxy } from './support/start-proxy.js';
+import { closing } from '../unit/support/closing.js';
 
 const TLS_CONTEXT =
   'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
@@ -185,7 +186,7 @@ test('a client that opens streams only to reset them loses its connection', asyn
   const origin = await startOrigin(t, () => undefined);
   const proxy = await startProxy(t, webOf(origin));
   const client = session(t, await proxy.listenerUrl('web'));
-  const closed = once(client, 'close');
+  const closed = closing(client);
   let opened = 0;
   while (!client.destroyed && opened < 2000) {
     const stream = client.request({ ':path': '/' });
@@ -210,7 +211,7 @@ test('a connection that has had its requests is told so, and ends', async (t) =>
   const client = session(t, await proxy.listenerUrl('web'));
   const told: number[] = [];
   client.on('goaway', (code) => told.push(code));
-  const closed = once(client, 'close');
+  const closed = closing(client);
   for (const path of ['/1', '/2']) {
     assert.equal((await ask(client, { ':path': path })).status, 200);
   }

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
 import { packageRoot } from '../../../src/base/package-root.js';
 import { loadAddon, type Acceptor } from '../../../src/native.js';
+import { closing } from '../support/closing.js';
 
 interface Accepting {
   readonly acceptor: Acceptor;
@@ -116,7 +117,7 @@ test('whoever comes when there is no descriptor left is sent away, and others ar
     socket.on('error', () => undefined);
     let text = '';
     socket.on('data', (bytes) => (text += String(bytes)));
-    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    await closing(socket);
     return text;
   };
   assert.equal(await ask(), 'hello');

@@ -7,6 +7,7 @@ import { MAX_BODY_BYTES, TOO_LONG_BODY } from '../../../../src/admin/http/http.j
 import { onBug } from '../../../../src/base/bugs.js';
 import { pageOf } from '../../support/fake-native.js';
 import { exchange, listening, TRANSPORTS } from './running.js';
+import { closing } from '../../support/closing.js';
 
 for (const name of Object.keys(TRANSPORTS)) {
   test(`${name}: an answer carries the headers of every answer, and its own type`, async (t) => {
@@ -417,7 +418,7 @@ for (const name of Object.keys(TRANSPORTS)) {
     const idle = connect(port, '127.0.0.1');
     await once(idle, 'connect');
     idle.resume();
-    const idleEnd = once(idle, 'close');
+    const idleEnd = closing(idle);
     const pieces = Array.from({ length: 100 }, () => 'x'.repeat(64 * 1024));
     service.reply = { body: pageOf(...pieces) };
     const answer = await fetch(url);
@@ -425,7 +426,7 @@ for (const name of Object.keys(TRANSPORTS)) {
     const late = connect(port, '127.0.0.1');
     late.on('error', () => undefined);
     late.resume();
-    const lateEnd = once(late, 'close');
+    const lateEnd = closing(late);
     await new Promise<void>((resolve) => process.nextTick(resolve));
     close();
 
