@@ -223,6 +223,8 @@ bool read(WireReader& wire, RequestRules* out);
 bool read(WireReader& wire, LoadWeights* out);
 bool read(WireReader& wire, HostSource* out);
 bool read(WireReader& wire, HostOverrides* out);
+bool read(WireReader& wire, LoadQuestions* out);
+bool read(WireReader& wire, LocalityLoads* out);
 bool read(WireReader& wire, Cluster* out);
 bool read(WireReader& wire, NameCache* out);
 bool read(WireReader& wire, NameAnswer* out);
@@ -5266,6 +5268,9 @@ bool read(WireReader& wire, CircuitLimits* out) {
       case 7:
         if (!wire.readNumber(&out->max_connections_per_host.emplace(), "CircuitLimits.max_connections_per_host")) return false;
         break;
+      case 8:
+        if (!wire.readNumber(&out->max_connection_pools.emplace(), "CircuitLimits.max_connection_pools")) return false;
+        break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
     }
@@ -6074,6 +6079,62 @@ bool read(WireReader& wire, HostOverrides* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, LoadQuestions* out) {
+  while (wire.nextField("LoadQuestions")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->period_ms, "LoadQuestions.period_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->port, "LoadQuestions.port")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->authority, "LoadQuestions.authority")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->goes_by_labels, "LoadQuestions.goes_by_labels")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->socket_labels, "LoadQuestions.socket_labels")) return false;
+        break;
+      case 6:
+        if (!readNested(wire, &out->http2.emplace(), "LoadQuestions.http2")) return false;
+        break;
+      default:
+        if (!wire.skip("LoadQuestions")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LocalityLoads* out) {
+  while (wire.nextField("LocalityLoads")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->update_ms, "LocalityLoads.update_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->metrics, "LocalityLoads.metrics")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->threshold_millionths, "LocalityLoads.threshold_millionths")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->smoothing_ms, "LocalityLoads.smoothing_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->probe_millionths, "LocalityLoads.probe_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->expiration_ms, "LocalityLoads.expiration_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("LocalityLoads")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Cluster* out) {
   while (wire.nextField("Cluster")) {
     switch (wire.field()) {
@@ -6295,6 +6356,21 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       case 266:
         if (!readNested(wire, &out->host_overrides.emplace(), "Cluster.host_overrides")) return false;
+        break;
+      case 270:
+        if (!wire.readNumber(&out->tracks_endpoints, "Cluster.tracks_endpoints")) return false;
+        break;
+      case 271:
+        if (!readNested(wire, &out->load_questions.emplace(), "Cluster.load_questions")) return false;
+        break;
+      case 272:
+        if (!wire.readRepeatedBytes(&out->reported_metrics, "Cluster.reported_metrics")) return false;
+        break;
+      case 273:
+        if (!readNested(wire, &out->locality_loads.emplace(), "Cluster.locality_loads")) return false;
+        break;
+      case 274:
+        if (!readNested(wire, &out->preconnect_condition.emplace(), "Cluster.preconnect_condition")) return false;
         break;
       default:
         if (!wire.skip("Cluster")) return false;
@@ -9389,10 +9465,12 @@ template class Boxed<plan::LimitOverride>;
 template class Boxed<plan::ListenerDrain>;
 template class Boxed<plan::ListenerPredicate>;
 template class Boxed<plan::LiveNumber>;
+template class Boxed<plan::LoadQuestions>;
 template class Boxed<plan::LoadWeights>;
 template class Boxed<plan::LocalRateLimitFilter>;
 template class Boxed<plan::LocalRatelimit>;
 template class Boxed<plan::LocalReplies>;
+template class Boxed<plan::LocalityLoads>;
 template class Boxed<plan::LogBuffer>;
 template class Boxed<plan::MatchInput>;
 template class Boxed<plan::MatchOutcome>;

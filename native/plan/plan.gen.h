@@ -2538,6 +2538,8 @@ struct CircuitLimits {
   Boxed<RetryBudget> retry_budget;
   // Absent: no limit.
   std::optional<uint32_t> max_connections_per_host;
+  // Pools of connections, each to one host; absent: no limit.
+  std::optional<uint32_t> max_connection_pools;
 };
 
 struct SourceAddress {
@@ -2935,6 +2937,36 @@ struct HostOverrides {
   std::vector<std::string> told_path;
 };
 
+// A stream to each host, by which it says how much it has to do (OpenRcaService).
+struct LoadQuestions {
+  // How often hosts are to say so.
+  uint64_t period_ms = 0;
+  // 0: the host's own.
+  uint32_t port = 0;
+  // Empty: the host's name, or where it is asked.
+  std::string authority;
+  // Hosts are reached as hosts of `socket_labels` are; false: as for requests.
+  bool goes_by_labels = false;
+  std::vector<std::string> socket_labels;
+  Boxed<Http2Options> http2;
+};
+
+// Localities' shares follow how much their hosts have to do, as they say themselves.
+struct LocalityLoads {
+  uint64_t update_ms = 0;
+  // Of the load, by name: the highest counts; none above 0: what hosts say of it as a whole.
+  std::vector<std::string> metrics;
+  // All requests stay in this proxy's own locality while its load is above that of all others by no
+  // more than this.
+  uint32_t threshold_millionths = 0;
+  // How long it takes until a change of load counts in full, or nearly; 0: it does so at once.
+  uint64_t smoothing_ms = 0;
+  // The share that goes to other localities in any case.
+  uint32_t probe_millionths = 0;
+  // What was said longer ago does not count; 0: it does.
+  uint64_t expiration_ms = 0;
+};
+
 // Everything a worker needs of a cluster, without its endpoints.
 struct Cluster {
   enum class Balancer : uint8_t {
@@ -3089,6 +3121,16 @@ struct Cluster {
   Boxed<LoadWeights> load_weights;
   // Absent: the balancer alone says where requests go.
   Boxed<HostOverrides> host_overrides;
+  // What becomes of requests is counted for each host, too.
+  bool tracks_endpoints = false;
+  // Hosts are asked how much they have to do; absent: they say so with their answers alone.
+  Boxed<LoadQuestions> load_questions;
+  // What load reporting services are told of hosts' reports, by name.
+  std::vector<std::string> reported_metrics;
+  // Requests go where there is least to do; absent: load does not count among localities.
+  Boxed<LocalityLoads> locality_loads;
+  // Connections are made ahead to hosts with such metadata; absent: to all.
+  Boxed<MetadataCondition> preconnect_condition;
 };
 
 // What is known of names, for all filters and clusters that have the same one.
@@ -4724,10 +4766,12 @@ extern template class Boxed<plan::LimitOverride>;
 extern template class Boxed<plan::ListenerDrain>;
 extern template class Boxed<plan::ListenerPredicate>;
 extern template class Boxed<plan::LiveNumber>;
+extern template class Boxed<plan::LoadQuestions>;
 extern template class Boxed<plan::LoadWeights>;
 extern template class Boxed<plan::LocalRateLimitFilter>;
 extern template class Boxed<plan::LocalRatelimit>;
 extern template class Boxed<plan::LocalReplies>;
+extern template class Boxed<plan::LocalityLoads>;
 extern template class Boxed<plan::LogBuffer>;
 extern template class Boxed<plan::MatchInput>;
 extern template class Boxed<plan::MatchOutcome>;

@@ -7074,6 +7074,64 @@ struct LoadQuestions {
                                      false, false};
 };
 
+struct LocalityLoads {
+  enum class Counter : uint16_t {
+    AllOverloadedTotal,
+    LocalPreferredTotal,
+    ProbeActiveTotal,
+    RecomputeTotal,
+    SpillActiveTotal,
+    StaleLocalityTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"all_overloaded_total", Shown::Always, 0},
+      {"local_preferred_total", Shown::Always, 0},
+      {"probe_active_total", Shown::Always, 0},
+      {"recompute_total", Shown::Always, 0},
+      {"spill_active_total", Shown::Always, 0},
+      {"stale_locality_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Endpoint {
   enum class Counter : uint16_t {
     CxConnectFail,

@@ -1130,6 +1130,16 @@ export interface Cluster {
   readonly load_weights?: LoadWeights | undefined;
   /** Absent: the balancer alone says where requests go. */
   readonly host_overrides?: HostOverrides | undefined;
+  /** What becomes of requests is counted for each host, too. */
+  readonly tracks_endpoints?: boolean | undefined;
+  /** Hosts are asked how much they have to do; absent: they say so with their answers alone. */
+  readonly load_questions?: LoadQuestions | undefined;
+  /** What load reporting services are told of hosts' reports, by name. */
+  readonly reported_metrics?: readonly string[] | undefined;
+  /** Requests go where there is least to do; absent: load does not count among localities. */
+  readonly locality_loads?: LocalityLoads | undefined;
+  /** Connections are made ahead to hosts with such metadata; absent: to all. */
+  readonly preconnect_condition?: MetadataCondition | undefined;
 }
 
 /** What becomes of requests to a cluster, whatever their routes say; where there is nothing, as those say. */
@@ -1153,6 +1163,35 @@ export interface LoadWeights {
   readonly error_penalty_millionths?: number | undefined;
   /** Of the load, by name: the highest counts. */
   readonly metrics?: readonly string[] | undefined;
+}
+
+/** A stream to each host, by which it says how much it has to do (OpenRcaService). */
+export interface LoadQuestions {
+  /** How often hosts are to say so. */
+  readonly period_ms?: number | undefined;
+  /** 0: the host's own. */
+  readonly port?: number | undefined;
+  /** Empty: the host's name, or where it is asked. */
+  readonly authority?: string | undefined;
+  /** Hosts are reached as hosts of `socket_labels` are; false: as for requests. */
+  readonly goes_by_labels?: boolean | undefined;
+  readonly socket_labels?: readonly string[] | undefined;
+  readonly http2?: Http2Options | undefined;
+}
+
+/** Localities' shares follow how much their hosts have to do, as they say themselves. */
+export interface LocalityLoads {
+  readonly update_ms?: number | undefined;
+  /** Of the load, by name: the highest counts; none above 0: what hosts say of it as a whole. */
+  readonly metrics?: readonly string[] | undefined;
+  /** All requests stay in this proxy's own locality while its load is above that of all others by no more than this. */
+  readonly threshold_millionths?: number | undefined;
+  /** How long it takes until a change of load counts in full, or nearly; 0: it does so at once. */
+  readonly smoothing_ms?: number | undefined;
+  /** The share that goes to other localities in any case. */
+  readonly probe_millionths?: number | undefined;
+  /** What was said longer ago does not count; 0: it does. */
+  readonly expiration_ms?: number | undefined;
 }
 
 /** Requests say which hosts they go to, one after the other. */
@@ -1476,6 +1515,8 @@ export interface CircuitLimits {
   readonly retry_budget?: RetryBudget | undefined;
   /** Absent: no limit. */
   readonly max_connections_per_host?: number | undefined;
+  /** Pools of connections, each to one host; absent: no limit. */
+  readonly max_connection_pools?: number | undefined;
 }
 
 /** How many retries may be active: a share of the active requests, and so many in any case. */
@@ -5214,6 +5255,11 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.request_rules !== undefined) out.message(2082, message.request_rules, writeRequestRules);
   if (message.load_weights !== undefined) out.message(2122, message.load_weights, writeLoadWeights);
   if (message.host_overrides !== undefined) out.message(2130, message.host_overrides, writeHostOverrides);
+  if (message.tracks_endpoints) out.number(2160, message.tracks_endpoints ? 1 : 0);
+  if (message.load_questions !== undefined) out.message(2170, message.load_questions, writeLoadQuestions);
+  if (message.reported_metrics) for (const item of message.reported_metrics) out.text(2178, item);
+  if (message.locality_loads !== undefined) out.message(2186, message.locality_loads, writeLocalityLoads);
+  if (message.preconnect_condition !== undefined) out.message(2194, message.preconnect_condition, writeMetadataCondition);
 }
 
 function writeRequestRules(out: WireWriter, message: RequestRules): void {
@@ -5230,6 +5276,24 @@ function writeLoadWeights(out: WireWriter, message: LoadWeights): void {
   if (message.update_ms) out.number(24, message.update_ms);
   if (message.error_penalty_millionths) out.number(32, message.error_penalty_millionths);
   if (message.metrics) for (const item of message.metrics) out.text(42, item);
+}
+
+function writeLoadQuestions(out: WireWriter, message: LoadQuestions): void {
+  if (message.period_ms) out.number(8, message.period_ms);
+  if (message.port) out.number(16, message.port);
+  if (message.authority?.length) out.text(26, message.authority);
+  if (message.goes_by_labels) out.number(32, message.goes_by_labels ? 1 : 0);
+  if (message.socket_labels) for (const item of message.socket_labels) out.text(42, item);
+  if (message.http2 !== undefined) out.message(50, message.http2, writeHttp2Options);
+}
+
+function writeLocalityLoads(out: WireWriter, message: LocalityLoads): void {
+  if (message.update_ms) out.number(8, message.update_ms);
+  if (message.metrics) for (const item of message.metrics) out.text(18, item);
+  if (message.threshold_millionths) out.number(24, message.threshold_millionths);
+  if (message.smoothing_ms) out.number(32, message.smoothing_ms);
+  if (message.probe_millionths) out.number(40, message.probe_millionths);
+  if (message.expiration_ms) out.number(48, message.expiration_ms);
 }
 
 function writeHostOverrides(out: WireWriter, message: HostOverrides): void {
@@ -5437,6 +5501,7 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
   if (message.retry_budget !== undefined) out.message(50, message.retry_budget, writeRetryBudget);
   if (message.max_connections_per_host !== undefined) out.number(56, message.max_connections_per_host);
+  if (message.max_connection_pools !== undefined) out.number(64, message.max_connection_pools);
 }
 
 function writeRetryBudget(out: WireWriter, message: RetryBudget): void {
