@@ -10,6 +10,7 @@ namespace {
 bool read(WireReader& wire, Address* out);
 bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, MetadataSpace* out);
+bool read(WireReader& wire, TypedMetadata* out);
 bool read(WireReader& wire, Metadata* out);
 bool read(WireReader& wire, TextPair* out);
 bool read(WireReader& wire, Secret* out);
@@ -98,6 +99,8 @@ bool read(WireReader& wire, ExtAuthzRoute* out);
 bool read(WireReader& wire, RatelimitRoute* out);
 bool read(WireReader& wire, ProcessingMode* out);
 bool read(WireReader& wire, ProcessingNamespaces* out);
+bool read(WireReader& wire, ProcessingAttribute* out);
+bool read(WireReader& wire, ProcessingAttributes* out);
 bool read(WireReader& wire, ExtProcRoute* out);
 bool read(WireReader& wire, NameRewrite* out);
 bool read(WireReader& wire, MinHealthy* out);
@@ -116,7 +119,7 @@ bool read(WireReader& wire, HeaderMutationFilter* out);
 bool read(WireReader& wire, MutationRules* out);
 bool read(WireReader& wire, ExtAuthz* out);
 bool read(WireReader& wire, Ratelimit* out);
-bool read(WireReader& wire, ProcessingAttribute* out);
+bool read(WireReader& wire, ExtProcHttp* out);
 bool read(WireReader& wire, ExtProc* out);
 bool read(WireReader& wire, NameLookup* out);
 bool read(WireReader& wire, CompositeFilter* out);
@@ -234,6 +237,7 @@ bool read(WireReader& wire, ClusterRuntime* out);
 bool read(WireReader& wire, Host* out);
 bool read(WireReader& wire, Assignment* out);
 bool read(WireReader& wire, RouteFilter* out);
+bool read(WireReader& wire, TryFilterConfig* out);
 bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
 bool read(WireReader& wire, PathRewrite* out);
@@ -314,6 +318,9 @@ bool read(WireReader& wire, OverloadManager* out);
 bool read(WireReader& wire, OverloadState* out);
 bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, JwksUpdate* out);
+bool read(WireReader& wire, ProfileAction* out);
+bool read(WireReader& wire, AbortAction* out);
+bool read(WireReader& wire, BacktraceAction* out);
 bool read(WireReader& wire, WatchdogAction* out);
 bool read(WireReader& wire, Watchdog* out);
 bool read(WireReader& wire, Watchdogs* out);
@@ -394,11 +401,33 @@ bool read(WireReader& wire, MetadataSpace* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TypedMetadata* out) {
+  while (wire.nextField("TypedMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TypedMetadata.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->type_url, "TypedMetadata.type_url")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "TypedMetadata.value")) return false;
+        break;
+      default:
+        if (!wire.skip("TypedMetadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Metadata* out) {
   while (wire.nextField("Metadata")) {
     switch (wire.field()) {
       case 1:
         if (!readNested(wire, &out->spaces.emplace_back(), "Metadata.spaces")) return false;
+        break;
+      case 2:
+        if (!readNested(wire, &out->typed.emplace_back(), "Metadata.typed")) return false;
         break;
       default:
         if (!wire.skip("Metadata")) return false;
@@ -2479,6 +2508,9 @@ bool read(WireReader& wire, ExtAuthzRoute* out) {
       case 5:
         if (!readNested(wire, &out->service.emplace(), "ExtAuthzRoute.service")) return false;
         break;
+      case 6:
+        if (!wire.readNumber(&out->hides_calls.emplace(), "ExtAuthzRoute.hides_calls")) return false;
+        break;
       default:
         if (!wire.skip("ExtAuthzRoute")) return false;
     }
@@ -2539,8 +2571,46 @@ bool read(WireReader& wire, ProcessingNamespaces* out) {
       case 1:
         if (!wire.readRepeatedBytes(&out->names, "ProcessingNamespaces.names")) return false;
         break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->typed, "ProcessingNamespaces.typed")) return false;
+        break;
       default:
         if (!wire.skip("ProcessingNamespaces")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProcessingAttribute* out) {
+  while (wire.nextField("ProcessingAttribute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProcessingAttribute.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->kind, 10, "ProcessingAttribute.kind")) return false;
+        break;
+      case 3:
+        if (!readNested(wire, &out->value.emplace(), "ProcessingAttribute.value")) return false;
+        break;
+      default:
+        if (!wire.skip("ProcessingAttribute")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProcessingAttributes* out) {
+  while (wire.nextField("ProcessingAttributes")) {
+    switch (wire.field()) {
+      case 1:
+        if (!readNested(wire, &out->request.emplace_back(), "ProcessingAttributes.request")) return false;
+        break;
+      case 2:
+        if (!readNested(wire, &out->response.emplace_back(), "ProcessingAttributes.response")) return false;
+        break;
+      default:
+        if (!wire.skip("ProcessingAttributes")) return false;
     }
   }
   return wire.ok();
@@ -2572,6 +2642,12 @@ bool read(WireReader& wire, ExtProcRoute* out) {
         break;
       case 8:
         if (!wire.readNumber(&out->failure_mode_allow.emplace(), "ExtProcRoute.failure_mode_allow")) return false;
+        break;
+      case 9:
+        if (!readNested(wire, &out->attributes.emplace(), "ExtProcRoute.attributes")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->hides_calls.emplace(), "ExtProcRoute.hides_calls")) return false;
         break;
       default:
         if (!wire.skip("ExtProcRoute")) return false;
@@ -2934,6 +3010,24 @@ bool read(WireReader& wire, ExtAuthz* out) {
       case 25:
         if (!readNested(wire, &out->labels.emplace_back(), "ExtAuthz.labels")) return false;
         break;
+      case 26:
+        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "ExtAuthz.typed_metadata_namespaces")) return false;
+        break;
+      case 27:
+        if (!wire.readRepeatedBytes(&out->route_typed_metadata_namespaces, "ExtAuthz.route_typed_metadata_namespaces")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->has_filter_state, "ExtAuthz.has_filter_state")) return false;
+        break;
+      case 29:
+        if (!wire.readNumber(&out->tells_figures, "ExtAuthz.tells_figures")) return false;
+        break;
+      case 30:
+        if (!wire.readNumber(&out->limits_response_headers, "ExtAuthz.limits_response_headers")) return false;
+        break;
+      case 31:
+        if (!wire.readNumber(&out->hides_calls, "ExtAuthz.hides_calls")) return false;
+        break;
       case 301:
         if (!wire.readRepeatedBytes(&out->route_metadata_namespaces, "ExtAuthz.route_metadata_namespaces")) return false;
         break;
@@ -3011,20 +3105,14 @@ bool read(WireReader& wire, Ratelimit* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, ProcessingAttribute* out) {
-  while (wire.nextField("ProcessingAttribute")) {
+bool read(WireReader& wire, ExtProcHttp* out) {
+  while (wire.nextField("ExtProcHttp")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readBytes(&out->name, "ProcessingAttribute.name")) return false;
-        break;
-      case 2:
-        if (!wire.readEnum(&out->kind, 10, "ProcessingAttribute.kind")) return false;
-        break;
-      case 3:
-        if (!readNested(wire, &out->value.emplace(), "ProcessingAttribute.value")) return false;
+        if (!wire.readBytes(&out->path, "ExtProcHttp.path")) return false;
         break;
       default:
-        if (!wire.skip("ProcessingAttribute")) return false;
+        if (!wire.skip("ExtProcHttp")) return false;
     }
   }
   return wire.ok();
@@ -3102,6 +3190,21 @@ bool read(WireReader& wire, ExtProc* out) {
       case 23:
         if (!wire.readNumber(&out->allow_content_length, "ExtProc.allow_content_length")) return false;
         break;
+      case 24:
+        if (!readNested(wire, &out->http.emplace(), "ExtProc.http")) return false;
+        break;
+      case 25:
+        if (!wire.readRepeatedBytes(&out->forwarding_typed_namespaces, "ExtProc.forwarding_typed_namespaces")) return false;
+        break;
+      case 26:
+        if (!wire.readRepeatedBytes(&out->cluster_typed_namespaces, "ExtProc.cluster_typed_namespaces")) return false;
+        break;
+      case 27:
+        if (!readNested(wire, &out->attributes.emplace(), "ExtProc.attributes")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->hides_calls, "ExtProc.hides_calls")) return false;
+        break;
       default:
         if (!wire.skip("ExtProc")) return false;
     }
@@ -3143,6 +3246,9 @@ bool read(WireReader& wire, DiscoveredFilter* out) {
         break;
       case 2:
         if (!readNested(wire, &out->filter.emplace_back(), "DiscoveredFilter.filter")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_router, "DiscoveredFilter.is_router")) return false;
         break;
       default:
         if (!wire.skip("DiscoveredFilter")) return false;
@@ -4042,6 +4148,9 @@ bool read(WireReader& wire, SetMetadataEntry* out) {
       case 3:
         if (!wire.readBytes(&out->value, "SetMetadataEntry.value")) return false;
         break;
+      case 4:
+        if (!readNested(wire, &out->typed.emplace(), "SetMetadataEntry.typed")) return false;
+        break;
       default:
         if (!wire.skip("SetMetadataEntry")) return false;
     }
@@ -4434,6 +4543,9 @@ bool read(WireReader& wire, AwsSigning* out) {
         break;
       case 302:
         if (!wire.readRepeatedBytes(&out->providers, "AwsSigning.providers")) return false;
+        break;
+      case 303:
+        if (!wire.readNumber(&out->is_asymmetric, "AwsSigning.is_asymmetric")) return false;
         break;
       default:
         if (!wire.skip("AwsSigning")) return false;
@@ -6624,6 +6736,25 @@ bool read(WireReader& wire, RouteFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TryFilterConfig* out) {
+  while (wire.nextField("TryFilterConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TryFilterConfig.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->disabled.emplace(), "TryFilterConfig.disabled")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedNumber(&out->configs, "TryFilterConfig.configs")) return false;
+        break;
+      default:
+        if (!wire.skip("TryFilterConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, WeightedCluster* out) {
   while (wire.nextField("WeightedCluster")) {
     switch (wire.field()) {
@@ -6647,6 +6778,9 @@ bool read(WireReader& wire, WeightedCluster* out) {
         break;
       case 7:
         if (!readNested(wire, &out->filters.emplace_back(), "WeightedCluster.filters")) return false;
+        break;
+      case 300:
+        if (!readNested(wire, &out->try_filters.emplace_back(), "WeightedCluster.try_filters")) return false;
         break;
       case 8:
         if (!readNested(wire, &out->metadata_match.emplace(), "WeightedCluster.metadata_match")) return false;
@@ -6827,6 +6961,9 @@ bool read(WireReader& wire, ClusterAction* out) {
       case 6:
         if (!wire.readNumber(&out->idle_timeout_ms.emplace(), "ClusterAction.idle_timeout_ms")) return false;
         break;
+      case 520:
+        if (!wire.readNumber(&out->flush_timeout_ms.emplace(), "ClusterAction.flush_timeout_ms")) return false;
+        break;
       case 7:
         if (!wire.readNumber(&out->max_stream_duration_ms.emplace(), "ClusterAction.max_stream_duration_ms")) return false;
         break;
@@ -6967,6 +7104,9 @@ bool read(WireReader& wire, Route* out) {
         break;
       case 8:
         if (!readNested(wire, &out->filters.emplace_back(), "Route.filters")) return false;
+        break;
+      case 300:
+        if (!readNested(wire, &out->try_filters.emplace_back(), "Route.try_filters")) return false;
         break;
       case 140:
         if (!readNested(wire, &out->metadata.emplace(), "Route.metadata")) return false;
@@ -8415,6 +8555,9 @@ bool read(WireReader& wire, NetworkExtAuthz* out) {
       case 8:
         if (!wire.readRepeatedBytes(&out->metadata_namespaces, "NetworkExtAuthz.metadata_namespaces")) return false;
         break;
+      case 9:
+        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "NetworkExtAuthz.typed_metadata_namespaces")) return false;
+        break;
       case 10:
         if (!wire.readNumber(&out->shadow_mode, "NetworkExtAuthz.shadow_mode")) return false;
         break;
@@ -8851,6 +8994,9 @@ bool read(WireReader& wire, OverloadManager* out) {
       case 4:
         if (!readNested(wire, &out->points.emplace_back(), "OverloadManager.points")) return false;
         break;
+      case 5:
+        if (!wire.readNumber(&out->min_account_power, "OverloadManager.min_account_power")) return false;
+        break;
       default:
         if (!wire.skip("OverloadManager")) return false;
     }
@@ -8906,11 +9052,65 @@ bool read(WireReader& wire, JwksUpdate* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ProfileAction* out) {
+  while (wire.nextField("ProfileAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->folder, "ProfileAction.folder")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->duration_ms, "ProfileAction.duration_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_profiles, "ProfileAction.max_profiles")) return false;
+        break;
+      default:
+        if (!wire.skip("ProfileAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AbortAction* out) {
+  while (wire.nextField("AbortAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->wait_ms, "AbortAction.wait_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("AbortAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BacktraceAction* out) {
+  while (wire.nextField("BacktraceAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->cooldown_ms, "BacktraceAction.cooldown_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("BacktraceAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, WatchdogAction* out) {
   while (wire.nextField("WatchdogAction")) {
     switch (wire.field()) {
       case 1:
         if (!wire.readEnum(&out->event, 3, "WatchdogAction.event")) return false;
+        break;
+      case 500:
+        if (!readNested(wire, &out->profile.emplace(), "WatchdogAction.profile")) return false;
+        break;
+      case 501:
+        if (!readNested(wire, &out->abort.emplace(), "WatchdogAction.abort")) return false;
+        break;
+      case 502:
+        if (!readNested(wire, &out->backtrace.emplace(), "WatchdogAction.backtrace")) return false;
         break;
       default:
         if (!wire.skip("WatchdogAction")) return false;
@@ -9080,6 +9280,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 341:
         if (!readNested(wire, &out->changed_filter_chains.emplace_back(), "Update.changed_filter_chains")) return false;
+        break;
+      case 540:
+        if (!wire.readRepeatedBytes(&out->left_route_tables, "Update.left_route_tables")) return false;
         break;
       case 241:
         if (!readNested(wire, &out->met_demands.emplace_back(), "Update.met_demands")) return false;
@@ -9366,6 +9569,7 @@ Result<AdminRequest> readAdminRequest(const void* data, size_t size) {
 
 namespace fairlead {
 
+template class Boxed<plan::AbortAction>;
 template class Boxed<plan::AcceptState>;
 template class Boxed<plan::AccessLogFilter>;
 template class Boxed<plan::AdaptiveConcurrency>;
@@ -9375,6 +9579,7 @@ template class Boxed<plan::ApiKeyAuth>;
 template class Boxed<plan::ApiKeyForwarding>;
 template class Boxed<plan::AwsCredentials>;
 template class Boxed<plan::AwsSigning>;
+template class Boxed<plan::BacktraceAction>;
 template class Boxed<plan::BandwidthLimit>;
 template class Boxed<plan::BasicAuth>;
 template class Boxed<plan::BasicAuthUsers>;
@@ -9417,6 +9622,7 @@ template class Boxed<plan::ExtAuthzHttp>;
 template class Boxed<plan::ExtAuthzRoute>;
 template class Boxed<plan::ExtAuthzService>;
 template class Boxed<plan::ExtProc>;
+template class Boxed<plan::ExtProcHttp>;
 template class Boxed<plan::ExtProcRoute>;
 template class Boxed<plan::FaultAbort>;
 template class Boxed<plan::FaultDelay>;
@@ -9507,8 +9713,10 @@ template class Boxed<plan::OverloadManager>;
 template class Boxed<plan::OverloadState>;
 template class Boxed<plan::PathRewrite>;
 template class Boxed<plan::PreserveCase>;
+template class Boxed<plan::ProcessingAttributes>;
 template class Boxed<plan::ProcessingMode>;
 template class Boxed<plan::ProcessingNamespaces>;
+template class Boxed<plan::ProfileAction>;
 template class Boxed<plan::ProxyProtocol>;
 template class Boxed<plan::ProxyProtocolSocket>;
 template class Boxed<plan::ProxyStatus>;
@@ -9567,6 +9775,7 @@ template class Boxed<plan::TokenBucket>;
 template class Boxed<plan::TraceSampling>;
 template class Boxed<plan::Tracing>;
 template class Boxed<plan::TunnelingConfig>;
+template class Boxed<plan::TypedMetadata>;
 template class Boxed<plan::UpgradeChain>;
 template class Boxed<plan::ValueMatch>;
 template class Boxed<plan::Watchdog>;

@@ -40,9 +40,17 @@ struct MetadataSpace {
   std::vector<MetadataValue> values;
 };
 
+// Of a type of its own (google.protobuf.Any).
+struct TypedMetadata {
+  std::string name;
+  std::string type_url;
+  std::string value;
+};
+
 // What a configuration says of one thing: a listener, a route, a cluster.
 struct Metadata {
   std::vector<MetadataSpace> spaces;
+  std::vector<TypedMetadata> typed;
 };
 
 struct TextPair {
@@ -194,7 +202,8 @@ struct FormatPiece {
     // What a host said of a tunnel that it was asked for, as JSON.
     TunnelResponseHeaders = 76,
     TunnelResponseTrailers = 77,
-    // What filters have set of the request. `argument`: the key; `alternative`: "TYPED", or nothing.
+    // What filters have set of the request. `argument`: the key; `alternative`: "TYPED", "FIELD:" and
+    // which of it, or nothing.
     FilterState = 200,
     // Of the request's own span.
     TraceId = 130,
@@ -1261,6 +1270,8 @@ struct ExtAuthzRoute {
   Boxed<ExtAuthzBody> body;
   // In place of the filter's.
   Boxed<ExtAuthzService> service;
+  // As the filter's; absent: as that has it.
+  std::optional<bool> hides_calls;
 };
 
 struct RatelimitRoute {
@@ -1301,6 +1312,42 @@ struct ProcessingMode {
 
 struct ProcessingNamespaces {
   std::vector<std::string> names;
+  // Of metadata that have types of their own.
+  std::vector<std::string> typed;
+};
+
+// What is told of a request beside its parts.
+struct ProcessingAttribute {
+  enum class Kind : uint8_t {
+    // As `value` has it; what has no value is left out.
+    Text = 0,
+    // The same as a number.
+    Number = 1,
+    // Whether the client has shown a certificate.
+    IsMutualTls = 2,
+    // Of the path, without the question mark.
+    Query = 3,
+    // When the request came.
+    RequestTime = 4,
+    // Of the request's body, as its head says, or as far as it is known; with its head.
+    RequestSize = 5,
+    RequestTotalSize = 6,
+    ResponseSize = 7,
+    ResponseTotalSize = 8,
+    // A bit for each.
+    ResponseFlags = 9,
+    // As its head or trailers say; without either: as its HTTP status is in gRPC.
+    ResponseGrpcStatus = 10,
+  };
+  std::string name;
+  Kind kind = {};
+  Boxed<Format> value;
+};
+
+// What is told in place of the attributes that are configured.
+struct ProcessingAttributes {
+  std::vector<ProcessingAttribute> request;
+  std::vector<ProcessingAttribute> response;
 };
 
 // Of a route, in place of what the filter says; what is absent is as the filter has it.
@@ -1314,6 +1361,8 @@ struct ExtProcRoute {
   Boxed<ProcessingNamespaces> receiving_namespaces;
   Boxed<ProcessingNamespaces> cluster_namespaces;
   std::optional<bool> failure_mode_allow;
+  Boxed<ProcessingAttributes> attributes;
+  std::optional<bool> hides_calls;
 };
 
 // What requests name in place of what they do.
@@ -1480,6 +1529,17 @@ struct ExtAuthz {
   bool shadow_mode = false;
   // What the service is told of this proxy.
   std::vector<TextPair> labels;
+  // Of metadata that have types of their own.
+  std::vector<std::string> typed_metadata_namespaces;
+  std::vector<std::string> route_typed_metadata_namespaces;
+  // What logs may ask of each call in the filter state, under the filter's name: that there was one, and
+  // how long it took and how much went to and fro.
+  bool has_filter_state = false;
+  bool tells_figures = false;
+  // An answer takes no more headers than may be.
+  bool limits_response_headers = false;
+  // Its calls are no spans.
+  bool hides_calls = false;
   std::vector<std::string> route_metadata_namespaces;
   std::string name;
   // In lower case. The route is chosen anew where one of them is changed; none: where any is.
@@ -1515,32 +1575,9 @@ struct Ratelimit {
   std::string name;
 };
 
-// What is told of a request beside its parts.
-struct ProcessingAttribute {
-  enum class Kind : uint8_t {
-    // As `value` has it; what has no value is left out.
-    Text = 0,
-    // The same as a number.
-    Number = 1,
-    // Whether the client has shown a certificate.
-    IsMutualTls = 2,
-    // Of the path, without the question mark.
-    Query = 3,
-    // When the request came.
-    RequestTime = 4,
-    // Of the request's body, as its head says, or as far as it is known; with its head.
-    RequestSize = 5,
-    RequestTotalSize = 6,
-    ResponseSize = 7,
-    ResponseTotalSize = 8,
-    // A bit for each.
-    ResponseFlags = 9,
-    // As its head or trailers say; without either: as its HTTP status is in gRPC.
-    ResponseGrpcStatus = 10,
-  };
-  std::string name;
-  Kind kind = {};
-  Boxed<Format> value;
+// A service of HTTP: each part is a request of its own, in JSON.
+struct ExtProcHttp {
+  std::string path;
 };
 
 struct ExtProc {
@@ -1583,6 +1620,15 @@ struct ExtProc {
   bool send_body_without_waiting = false;
   uint32_t status_on_error = 0;
   bool allow_content_length = false;
+  // Absent: the service speaks gRPC.
+  Boxed<ExtProcHttp> http;
+  // As those above, of metadata that have types of their own.
+  std::vector<std::string> forwarding_typed_namespaces;
+  std::vector<std::string> cluster_typed_namespaces;
+  // Absent: as above.
+  Boxed<ProcessingAttributes> attributes;
+  // Its streams are no spans.
+  bool hides_calls = false;
 };
 
 // The host that a request names is looked up before it goes on to a cluster of such hosts.
@@ -1602,6 +1648,8 @@ struct DiscoveredFilter {
   uint64_t id = 0;
   // One; none: requests are answered that it is not there.
   std::vector<HttpFilter> filter;
+  // Nothing stands in its place, and requests pass: the router has come, which is behind it.
+  bool is_router = false;
 };
 
 struct OnDemandClusters {
@@ -2011,8 +2059,9 @@ struct HeaderToMetadata {
 struct SetMetadataEntry {
   std::string space;
   bool overwrites = false;
-  // An object in JSON.
+  // An object in JSON; where there is a typed one, that alone is set.
   std::string value;
+  Boxed<TypedMetadata> typed;
 };
 
 struct SetMetadata {
@@ -2174,6 +2223,8 @@ struct AwsSigning {
   Boxed<AwsCredentials> credentials;
   // Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.".
   std::vector<std::string> providers;
+  // By an elliptic curve's key (SigV4A): `region` is a set of them, with commas.
+  bool is_asymmetric = false;
 };
 
 struct OAuth2Assertion {
@@ -3255,6 +3306,15 @@ struct RouteFilter {
   std::vector<uint32_t> configs;
 };
 
+// What a filter of that name on the way to a host is told.
+struct TryFilterConfig {
+  std::string name;
+  // Absent: as its chain has it.
+  std::optional<bool> disabled;
+  // As those of a RouteFilter.
+  std::vector<uint32_t> configs;
+};
+
 struct WeightedCluster {
   std::string name;
   std::string cluster_header;
@@ -3265,6 +3325,7 @@ struct WeightedCluster {
   uint32_t weight_slot = 0;
   // In place of the route's; empty: the route's.
   std::vector<RouteFilter> filters;
+  std::vector<TryFilterConfig> try_filters;
   // With what the route itself asks for. Absent: that alone.
   Boxed<MetadataMatch> metadata_match;
 };
@@ -3368,6 +3429,9 @@ struct ClusterAction {
   uint64_t timeout_ms = 0;
   // Absent: the connection manager's stream idle timeout; 0: none.
   std::optional<uint64_t> idle_timeout_ms;
+  // How long the client may take to let go of an answer's last bytes. Absent: the idle timeout above, or
+  // else the connection manager's own; 0: as long as it wants.
+  std::optional<uint64_t> flush_timeout_ms;
   // 0: none. Absent: the connection manager's.
   std::optional<uint64_t> max_stream_duration_ms;
   Boxed<PathRewrite> path_rewrite;
@@ -3433,6 +3497,7 @@ struct Route {
   Boxed<DirectResponse> direct_response;
   // What differs from the connection manager's chain.
   std::vector<RouteFilter> filters;
+  std::vector<TryFilterConfig> try_filters;
   // For formats. Absent: none.
   Boxed<Metadata> metadata;
   Boxed<RouteTracing> tracing;
@@ -4150,6 +4215,7 @@ struct NetworkExtAuthz {
   // What the service is told of this proxy.
   std::vector<TextPair> labels;
   std::vector<std::string> metadata_namespaces;
+  std::vector<std::string> typed_metadata_namespaces;
   // Refusals are counted alone.
   bool shadow_mode = false;
 };
@@ -4384,6 +4450,9 @@ struct OverloadManager {
   std::string connection_monitor;
   std::vector<std::string> actions;
   std::vector<LoadShedPoint> points;
+  // RESET_HIGH_MEMORY_STREAM: streams count that hold half of 2 to the power of this, and more.
+  // 0: none do.
+  uint32_t min_account_power = 0;
 };
 
 // What is shed now, as a whole: what it does not name is not.
@@ -4408,6 +4477,27 @@ struct JwksUpdate {
   Boxed<Jwks> jwks;
 };
 
+// Takes a CPU profile of the process, one at a time, into a file of its own.
+struct ProfileAction {
+  // Must be there when a profile is taken.
+  std::string folder;
+  uint64_t duration_ms = 0;
+  // No more than so many are taken.
+  uint64_t max_profiles = 0;
+};
+
+// Ends the process by a signal to the thread that is stuck.
+struct AbortAction {
+  // From here, if that thread has not ended it by then.
+  uint64_t wait_ms = 0;
+};
+
+// Writes the threads' stacks into the log.
+struct BacktraceAction {
+  // Of each thread no more often than this.
+  uint64_t cooldown_ms = 0;
+};
+
 // What is done when a thread is away for long.
 struct WatchdogAction {
   enum class Event : uint8_t {
@@ -4417,6 +4507,10 @@ struct WatchdogAction {
     Miss = 3,
   };
   Event event = {};
+  // One of these three.
+  Boxed<ProfileAction> profile;
+  Boxed<AbortAction> abort;
+  Boxed<BacktraceAction> backtrace;
 };
 
 // Of all times 0: never.
@@ -4515,6 +4609,8 @@ struct Update {
   // Other filters for chains that are there, by id, whose match stays: connections that there are keep
   // what they came with. Of chains that are not there any more nothing becomes.
   std::vector<FilterChain> changed_filter_chains;
+  // By name: they go once no connection manager names them any more that connections have.
+  std::vector<std::string> left_route_tables;
   // What requests waited for, be it there now or not: they go on.
   std::vector<Demand> met_demands;
   // Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that.
@@ -4667,6 +4763,7 @@ Result<AdminRequest> readAdminRequest(const void* data, size_t size);
 
 namespace fairlead {
 
+extern template class Boxed<plan::AbortAction>;
 extern template class Boxed<plan::AcceptState>;
 extern template class Boxed<plan::AccessLogFilter>;
 extern template class Boxed<plan::AdaptiveConcurrency>;
@@ -4676,6 +4773,7 @@ extern template class Boxed<plan::ApiKeyAuth>;
 extern template class Boxed<plan::ApiKeyForwarding>;
 extern template class Boxed<plan::AwsCredentials>;
 extern template class Boxed<plan::AwsSigning>;
+extern template class Boxed<plan::BacktraceAction>;
 extern template class Boxed<plan::BandwidthLimit>;
 extern template class Boxed<plan::BasicAuth>;
 extern template class Boxed<plan::BasicAuthUsers>;
@@ -4718,6 +4816,7 @@ extern template class Boxed<plan::ExtAuthzHttp>;
 extern template class Boxed<plan::ExtAuthzRoute>;
 extern template class Boxed<plan::ExtAuthzService>;
 extern template class Boxed<plan::ExtProc>;
+extern template class Boxed<plan::ExtProcHttp>;
 extern template class Boxed<plan::ExtProcRoute>;
 extern template class Boxed<plan::FaultAbort>;
 extern template class Boxed<plan::FaultDelay>;
@@ -4808,8 +4907,10 @@ extern template class Boxed<plan::OverloadManager>;
 extern template class Boxed<plan::OverloadState>;
 extern template class Boxed<plan::PathRewrite>;
 extern template class Boxed<plan::PreserveCase>;
+extern template class Boxed<plan::ProcessingAttributes>;
 extern template class Boxed<plan::ProcessingMode>;
 extern template class Boxed<plan::ProcessingNamespaces>;
+extern template class Boxed<plan::ProfileAction>;
 extern template class Boxed<plan::ProxyProtocol>;
 extern template class Boxed<plan::ProxyProtocolSocket>;
 extern template class Boxed<plan::ProxyStatus>;
@@ -4868,6 +4969,7 @@ extern template class Boxed<plan::TokenBucket>;
 extern template class Boxed<plan::TraceSampling>;
 extern template class Boxed<plan::Tracing>;
 extern template class Boxed<plan::TunnelingConfig>;
+extern template class Boxed<plan::TypedMetadata>;
 extern template class Boxed<plan::UpgradeChain>;
 extern template class Boxed<plan::ValueMatch>;
 extern template class Boxed<plan::Watchdog>;

@@ -666,6 +666,48 @@ struct ProfileAction {
                                      false, false};
 };
 
+struct BacktraceAction {
+  enum class Counter : uint16_t {
+    BacktracesFailed,
+    BacktracesLogged,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"backtraces_failed", Shown::Always, 0},
+      {"backtraces_logged", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct ClusterManager {
   enum class Counter : uint16_t {
     ClusterAdded,

@@ -28,6 +28,14 @@ export interface MetadataSpace {
 /** What a configuration says of one thing: a listener, a route, a cluster. */
 export interface Metadata {
   readonly spaces?: readonly MetadataSpace[] | undefined;
+  readonly typed?: readonly TypedMetadata[] | undefined;
+}
+
+/** Of a type of its own (google.protobuf.Any). */
+export interface TypedMetadata {
+  readonly name?: string | undefined;
+  readonly type_url?: string | undefined;
+  readonly value?: Uint8Array | undefined;
 }
 
 export interface TextPair {
@@ -1705,6 +1713,7 @@ export interface Route {
   readonly direct_response?: DirectResponse | undefined;
   /** What differs from the connection manager's chain. */
   readonly filters?: readonly RouteFilter[] | undefined;
+  readonly try_filters?: readonly TryFilterConfig[] | undefined;
   /** For formats. Absent: none. */
   readonly metadata?: Metadata | undefined;
   readonly tracing?: RouteTracing | undefined;
@@ -1712,6 +1721,15 @@ export interface Route {
   readonly tag_metadata?: TagMetadata | undefined;
   /** Its requests are counted under this name; empty: they are not. */
   readonly stat_prefix?: string | undefined;
+}
+
+/** What a filter of that name on the way to a host is told. */
+export interface TryFilterConfig {
+  readonly name?: string | undefined;
+  /** Absent: as its chain has it. */
+  readonly disabled?: boolean | undefined;
+  /** As those of a RouteFilter. */
+  readonly configs?: readonly number[] | undefined;
 }
 
 export interface RouteFilter {
@@ -1784,6 +1802,8 @@ export interface ClusterAction {
   readonly timeout_ms?: number | undefined;
   /** Absent: the connection manager's stream idle timeout; 0: none. */
   readonly idle_timeout_ms?: number | undefined;
+  /** How long the client may take to let go of an answer's last bytes. Absent: the idle timeout above, or else the connection manager's own; 0: as long as it wants. */
+  readonly flush_timeout_ms?: number | undefined;
   /** 0: none. Absent: the connection manager's. */
   readonly max_stream_duration_ms?: number | undefined;
   readonly path_rewrite?: PathRewrite | undefined;
@@ -1971,6 +1991,7 @@ export interface WeightedCluster {
   readonly weight_slot?: number | undefined;
   /** In place of the route's; empty: the route's. */
   readonly filters?: readonly RouteFilter[] | undefined;
+  readonly try_filters?: readonly TryFilterConfig[] | undefined;
   /** With what the route itself asks for. Absent: that alone. */
   readonly metadata_match?: MetadataMatch | undefined;
 }
@@ -2123,6 +2144,8 @@ export interface DiscoveredFilter {
   readonly id?: number | undefined;
   /** One; none: requests are answered that it is not there. */
   readonly filter?: readonly HttpFilter[] | undefined;
+  /** Nothing stands in its place, and requests pass: the router has come, which is behind it. */
+  readonly is_router?: boolean | undefined;
 }
 
 /** Asks the control plane for what a request needs and is not there, and holds the request meanwhile. */
@@ -3071,6 +3094,8 @@ export interface OverloadManager {
   readonly connection_monitor?: string | undefined;
   readonly actions?: readonly string[] | undefined;
   readonly points?: readonly LoadShedPoint[] | undefined;
+  /** RESET_HIGH_MEMORY_STREAM: streams count that hold half of 2 to the power of this, and more. 0: none do. */
+  readonly min_account_power?: number | undefined;
 }
 
 /** What is shed now, as a whole: what it does not name is not. */
@@ -3135,6 +3160,8 @@ export interface Update {
   readonly discovered_listener_filters?: readonly DiscoveredListenerFilter[] | undefined;
   /** Other filters for chains that are there, by id, whose match stays: connections that there are keep what they came with. Of chains that are not there any more nothing becomes. */
   readonly changed_filter_chains?: readonly FilterChain[] | undefined;
+  /** By name: they go once no connection manager names them any more that connections have. */
+  readonly left_route_tables?: readonly string[] | undefined;
   /** What requests waited for, be it there now or not: they go on. */
   readonly met_demands?: readonly Demand[] | undefined;
   /** Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that. */
@@ -3381,6 +3408,8 @@ export interface AwsSigning {
   readonly credentials?: AwsCredentials | undefined;
   /** Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.". */
   readonly providers?: readonly string[] | undefined;
+  /** By an elliptic curve's key (SigV4A): `region` is a set of them, with commas. */
+  readonly is_asymmetric?: boolean | undefined;
 }
 
 export interface AwsCredentials {
@@ -3691,6 +3720,16 @@ export interface ExtAuthz {
   readonly shadow_mode?: boolean | undefined;
   /** What the service is told of this proxy. */
   readonly labels?: readonly TextPair[] | undefined;
+  /** Of metadata that have types of their own. */
+  readonly typed_metadata_namespaces?: readonly string[] | undefined;
+  readonly route_typed_metadata_namespaces?: readonly string[] | undefined;
+  /** What logs may ask of each call in the filter state, under the filter's name: that there was one, and how long it took and how much went to and fro. */
+  readonly has_filter_state?: boolean | undefined;
+  readonly tells_figures?: boolean | undefined;
+  /** An answer takes no more headers than may be. */
+  readonly limits_response_headers?: boolean | undefined;
+  /** Its calls are no spans. */
+  readonly hides_calls?: boolean | undefined;
   readonly route_metadata_namespaces?: readonly string[] | undefined;
   readonly name?: string | undefined;
   /** In lower case. The route is chosen anew where one of them is changed; none: where any is. */
@@ -3704,6 +3743,8 @@ export interface ExtAuthzRoute {
   readonly body?: ExtAuthzBody | undefined;
   /** In place of the filter's. */
   readonly service?: ExtAuthzService | undefined;
+  /** As the filter's; absent: as that has it. */
+  readonly hides_calls?: boolean | undefined;
 }
 
 /** envoy.filters.network.ext_authz: a service says who may go on, once the first bytes have come. */
@@ -3718,6 +3759,7 @@ export interface NetworkExtAuthz {
   /** What the service is told of this proxy. */
   readonly labels?: readonly TextPair[] | undefined;
   readonly metadata_namespaces?: readonly string[] | undefined;
+  readonly typed_metadata_namespaces?: readonly string[] | undefined;
   /** Refusals are counted alone. */
   readonly shadow_mode?: boolean | undefined;
 }
@@ -3773,6 +3815,19 @@ export interface ProcessingAttribute {
 
 export interface ProcessingNamespaces {
   readonly names?: readonly string[] | undefined;
+  /** Of metadata that have types of their own. */
+  readonly typed?: readonly string[] | undefined;
+}
+
+/** A service of HTTP: each part is a request of its own, in JSON. */
+export interface ExtProcHttp {
+  readonly path?: string | undefined;
+}
+
+/** What is told in place of the attributes that are configured. */
+export interface ProcessingAttributes {
+  readonly request?: readonly ProcessingAttribute[] | undefined;
+  readonly response?: readonly ProcessingAttribute[] | undefined;
 }
 
 export const ExtProc_RouteCache = {
@@ -3815,6 +3870,15 @@ export interface ExtProc {
   readonly send_body_without_waiting?: boolean | undefined;
   readonly status_on_error?: number | undefined;
   readonly allow_content_length?: boolean | undefined;
+  /** Absent: the service speaks gRPC. */
+  readonly http?: ExtProcHttp | undefined;
+  /** As those above, of metadata that have types of their own. */
+  readonly forwarding_typed_namespaces?: readonly string[] | undefined;
+  readonly cluster_typed_namespaces?: readonly string[] | undefined;
+  /** Absent: as above. */
+  readonly attributes?: ProcessingAttributes | undefined;
+  /** Its streams are no spans. */
+  readonly hides_calls?: boolean | undefined;
 }
 
 /** Of a route, in place of what the filter says; what is absent is as the filter has it. */
@@ -3828,6 +3892,8 @@ export interface ExtProcRoute {
   readonly receiving_namespaces?: ProcessingNamespaces | undefined;
   readonly cluster_namespaces?: ProcessingNamespaces | undefined;
   readonly failure_mode_allow?: boolean | undefined;
+  readonly attributes?: ProcessingAttributes | undefined;
+  readonly hides_calls?: boolean | undefined;
 }
 
 export interface HeaderMutations {
@@ -4018,8 +4084,9 @@ export interface HeaderToMetadata {
 export interface SetMetadataEntry {
   readonly space?: string | undefined;
   readonly overwrites?: boolean | undefined;
-  /** An object in JSON. */
+  /** An object in JSON; where there is a typed one, that alone is set. */
   readonly value?: string | undefined;
+  readonly typed?: TypedMetadata | undefined;
 }
 
 export interface SetMetadata {
@@ -4649,6 +4716,31 @@ export type WatchdogAction_Event = (typeof WatchdogAction_Event)[keyof typeof Wa
 /** What is done when a thread is away for long. */
 export interface WatchdogAction {
   readonly event?: WatchdogAction_Event | undefined;
+  /** One of these three. */
+  readonly profile?: ProfileAction | undefined;
+  readonly abort?: AbortAction | undefined;
+  readonly backtrace?: BacktraceAction | undefined;
+}
+
+/** Takes a CPU profile of the process, one at a time, into a file of its own. */
+export interface ProfileAction {
+  /** Must be there when a profile is taken. */
+  readonly folder?: string | undefined;
+  readonly duration_ms?: number | undefined;
+  /** No more than so many are taken. */
+  readonly max_profiles?: number | undefined;
+}
+
+/** Ends the process by a signal to the thread that is stuck. */
+export interface AbortAction {
+  /** From here, if that thread has not ended it by then. */
+  readonly wait_ms?: number | undefined;
+}
+
+/** Writes the threads' stacks into the log. */
+export interface BacktraceAction {
+  /** Of each thread no more often than this. */
+  readonly cooldown_ms?: number | undefined;
 }
 
 function writeAddress(out: WireWriter, message: Address): void {
@@ -4672,6 +4764,13 @@ function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
 
 function writeMetadata(out: WireWriter, message: Metadata): void {
   if (message.spaces) for (const item of message.spaces) out.message(10, item, writeMetadataSpace);
+  if (message.typed) for (const item of message.typed) out.message(18, item, writeTypedMetadata);
+}
+
+function writeTypedMetadata(out: WireWriter, message: TypedMetadata): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.type_url?.length) out.text(18, message.type_url);
+  if (message.value?.length) out.bytes(26, message.value);
 }
 
 function writeTextPair(out: WireWriter, message: TextPair): void {
@@ -5631,11 +5730,18 @@ function writeRoute(out: WireWriter, message: Route): void {
   if (message.redirect !== undefined) out.message(42, message.redirect, writeRedirect);
   if (message.direct_response !== undefined) out.message(50, message.direct_response, writeDirectResponse);
   if (message.filters) for (const item of message.filters) out.message(66, item, writeRouteFilter);
+  if (message.try_filters) for (const item of message.try_filters) out.message(2402, item, writeTryFilterConfig);
   if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
   if (message.tracing !== undefined) out.message(962, message.tracing, writeRouteTracing);
   if (message.decorator !== undefined) out.message(970, message.decorator, writeDecorator);
   if (message.tag_metadata !== undefined) out.message(978, message.tag_metadata, writeTagMetadata);
   if (message.stat_prefix?.length) out.text(1282, message.stat_prefix);
+}
+
+function writeTryFilterConfig(out: WireWriter, message: TryFilterConfig): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.disabled !== undefined) out.number(16, message.disabled ? 1 : 0);
+  if (message.configs) for (const item of message.configs) out.number(24, item);
 }
 
 function writeRouteFilter(out: WireWriter, message: RouteFilter): void {
@@ -5681,6 +5787,7 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.not_found) out.number(32, message.not_found);
   if (message.timeout_ms) out.number(40, message.timeout_ms);
   if (message.idle_timeout_ms !== undefined) out.number(48, message.idle_timeout_ms);
+  if (message.flush_timeout_ms !== undefined) out.number(4160, message.flush_timeout_ms);
   if (message.max_stream_duration_ms !== undefined) out.number(56, message.max_stream_duration_ms);
   if (message.path_rewrite !== undefined) out.message(66, message.path_rewrite, writePathRewrite);
   if (message.host_rewrite !== undefined) out.message(74, message.host_rewrite, writeHostRewrite);
@@ -5809,6 +5916,7 @@ function writeWeightedCluster(out: WireWriter, message: WeightedCluster): void {
   if (message.host_rewrite_literal?.length) out.text(42, message.host_rewrite_literal);
   if (message.weight_slot) out.number(48, message.weight_slot);
   if (message.filters) for (const item of message.filters) out.message(58, item, writeRouteFilter);
+  if (message.try_filters) for (const item of message.try_filters) out.message(2402, item, writeTryFilterConfig);
   if (message.metadata_match !== undefined) out.message(66, message.metadata_match, writeMetadataMatch);
 }
 
@@ -5920,6 +6028,7 @@ function writeNameLookup(out: WireWriter, message: NameLookup): void {
 function writeDiscoveredFilter(out: WireWriter, message: DiscoveredFilter): void {
   if (message.id) out.number(8, message.id);
   if (message.filter) for (const item of message.filter) out.message(18, item, writeHttpFilter);
+  if (message.is_router) out.number(24, message.is_router ? 1 : 0);
 }
 
 function writeOnDemandFilter(out: WireWriter, message: OnDemandFilter): void {
@@ -6499,6 +6608,7 @@ function writeOverloadManager(out: WireWriter, message: OverloadManager): void {
   if (message.connection_monitor?.length) out.text(18, message.connection_monitor);
   if (message.actions) for (const item of message.actions) out.text(26, item);
   if (message.points) for (const item of message.points) out.message(34, item, writeLoadShedPoint);
+  if (message.min_account_power) out.number(40, message.min_account_power);
 }
 
 function writeOverloadState(out: WireWriter, message: OverloadState): void {
@@ -6538,6 +6648,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.discovered_filters) for (const item of message.discovered_filters) out.message(1922, item, writeDiscoveredFilter);
   if (message.discovered_listener_filters) for (const item of message.discovered_listener_filters) out.message(2722, item, writeDiscoveredListenerFilter);
   if (message.changed_filter_chains) for (const item of message.changed_filter_chains) out.message(2730, item, writeFilterChain);
+  if (message.left_route_tables) for (const item of message.left_route_tables) out.text(4322, item);
   if (message.met_demands) for (const item of message.met_demands) out.message(1930, item, writeDemand);
   if (message.header_prefix?.length) out.text(4002, message.header_prefix);
   if (message.pins_workers) out.number(4008, message.pins_workers ? 1 : 0);
@@ -6698,6 +6809,7 @@ function writeAwsSigning(out: WireWriter, message: AwsSigning): void {
   if (message.stat_prefix?.length) out.text(90, message.stat_prefix);
   if (message.credentials !== undefined) out.message(2402, message.credentials, writeAwsCredentials);
   if (message.providers) for (const item of message.providers) out.text(2418, item);
+  if (message.is_asymmetric) out.number(2424, message.is_asymmetric ? 1 : 0);
 }
 
 function writeAwsCredentials(out: WireWriter, message: AwsCredentials): void {
@@ -6918,6 +7030,12 @@ function writeExtAuthz(out: WireWriter, message: ExtAuthz): void {
   if (message.max_denied_body_bytes) out.number(176, message.max_denied_body_bytes);
   if (message.shadow_mode) out.number(192, message.shadow_mode ? 1 : 0);
   if (message.labels) for (const item of message.labels) out.message(202, item, writeTextPair);
+  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(210, item);
+  if (message.route_typed_metadata_namespaces) for (const item of message.route_typed_metadata_namespaces) out.text(218, item);
+  if (message.has_filter_state) out.number(224, message.has_filter_state ? 1 : 0);
+  if (message.tells_figures) out.number(232, message.tells_figures ? 1 : 0);
+  if (message.limits_response_headers) out.number(240, message.limits_response_headers ? 1 : 0);
+  if (message.hides_calls) out.number(248, message.hides_calls ? 1 : 0);
   if (message.route_metadata_namespaces) for (const item of message.route_metadata_namespaces) out.text(2410, item);
   if (message.name?.length) out.text(2442, message.name);
   if (message.clear_route_headers) for (const item of message.clear_route_headers) out.text(2458, item);
@@ -6929,6 +7047,7 @@ function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
   if (message.disable_body) out.number(24, message.disable_body ? 1 : 0);
   if (message.body !== undefined) out.message(34, message.body, writeExtAuthzBody);
   if (message.service !== undefined) out.message(42, message.service, writeExtAuthzService);
+  if (message.hides_calls !== undefined) out.number(48, message.hides_calls ? 1 : 0);
 }
 
 function writeNetworkExtAuthz(out: WireWriter, message: NetworkExtAuthz): void {
@@ -6940,6 +7059,7 @@ function writeNetworkExtAuthz(out: WireWriter, message: NetworkExtAuthz): void {
   if (message.enabled_metadata !== undefined) out.message(50, message.enabled_metadata, writeRbacCondition);
   if (message.labels) for (const item of message.labels) out.message(58, item, writeTextPair);
   if (message.metadata_namespaces) for (const item of message.metadata_namespaces) out.text(66, item);
+  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(74, item);
   if (message.shadow_mode) out.number(80, message.shadow_mode ? 1 : 0);
 }
 
@@ -6960,6 +7080,16 @@ function writeProcessingAttribute(out: WireWriter, message: ProcessingAttribute)
 
 function writeProcessingNamespaces(out: WireWriter, message: ProcessingNamespaces): void {
   if (message.names) for (const item of message.names) out.text(10, item);
+  if (message.typed) for (const item of message.typed) out.text(18, item);
+}
+
+function writeExtProcHttp(out: WireWriter, message: ExtProcHttp): void {
+  if (message.path?.length) out.text(10, message.path);
+}
+
+function writeProcessingAttributes(out: WireWriter, message: ProcessingAttributes): void {
+  if (message.request) for (const item of message.request) out.message(10, item, writeProcessingAttribute);
+  if (message.response) for (const item of message.response) out.message(18, item, writeProcessingAttribute);
 }
 
 function writeExtProc(out: WireWriter, message: ExtProc): void {
@@ -6986,6 +7116,11 @@ function writeExtProc(out: WireWriter, message: ExtProc): void {
   if (message.send_body_without_waiting) out.number(168, message.send_body_without_waiting ? 1 : 0);
   if (message.status_on_error) out.number(176, message.status_on_error);
   if (message.allow_content_length) out.number(184, message.allow_content_length ? 1 : 0);
+  if (message.http !== undefined) out.message(194, message.http, writeExtProcHttp);
+  if (message.forwarding_typed_namespaces) for (const item of message.forwarding_typed_namespaces) out.text(202, item);
+  if (message.cluster_typed_namespaces) for (const item of message.cluster_typed_namespaces) out.text(210, item);
+  if (message.attributes !== undefined) out.message(218, message.attributes, writeProcessingAttributes);
+  if (message.hides_calls) out.number(224, message.hides_calls ? 1 : 0);
 }
 
 function writeExtProcRoute(out: WireWriter, message: ExtProcRoute): void {
@@ -6997,6 +7132,8 @@ function writeExtProcRoute(out: WireWriter, message: ExtProcRoute): void {
   if (message.receiving_namespaces !== undefined) out.message(50, message.receiving_namespaces, writeProcessingNamespaces);
   if (message.cluster_namespaces !== undefined) out.message(58, message.cluster_namespaces, writeProcessingNamespaces);
   if (message.failure_mode_allow !== undefined) out.number(64, message.failure_mode_allow ? 1 : 0);
+  if (message.attributes !== undefined) out.message(74, message.attributes, writeProcessingAttributes);
+  if (message.hides_calls !== undefined) out.number(80, message.hides_calls ? 1 : 0);
 }
 
 function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
@@ -7129,6 +7266,7 @@ function writeSetMetadataEntry(out: WireWriter, message: SetMetadataEntry): void
   if (message.space?.length) out.text(10, message.space);
   if (message.overwrites) out.number(16, message.overwrites ? 1 : 0);
   if (message.value?.length) out.text(26, message.value);
+  if (message.typed !== undefined) out.message(34, message.typed, writeTypedMetadata);
 }
 
 function writeSetMetadata(out: WireWriter, message: SetMetadata): void {
@@ -7545,6 +7683,23 @@ function writeWatchdog(out: WireWriter, message: Watchdog): void {
 
 function writeWatchdogAction(out: WireWriter, message: WatchdogAction): void {
   if (message.event) out.number(8, message.event);
+  if (message.profile !== undefined) out.message(4002, message.profile, writeProfileAction);
+  if (message.abort !== undefined) out.message(4010, message.abort, writeAbortAction);
+  if (message.backtrace !== undefined) out.message(4018, message.backtrace, writeBacktraceAction);
+}
+
+function writeProfileAction(out: WireWriter, message: ProfileAction): void {
+  if (message.folder?.length) out.text(10, message.folder);
+  if (message.duration_ms) out.number(16, message.duration_ms);
+  if (message.max_profiles) out.number(24, message.max_profiles);
+}
+
+function writeAbortAction(out: WireWriter, message: AbortAction): void {
+  if (message.wait_ms) out.number(8, message.wait_ms);
+}
+
+function writeBacktraceAction(out: WireWriter, message: BacktraceAction): void {
+  if (message.cooldown_ms) out.number(8, message.cooldown_ms);
 }
 
 /** The bytes that NativeProxy.apply takes. */
