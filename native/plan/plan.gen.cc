@@ -6240,6 +6240,15 @@ bool read(WireReader& wire, LocalityLoads* out) {
       case 6:
         if (!wire.readNumber(&out->expiration_ms, "LocalityLoads.expiration_ms")) return false;
         break;
+      case 7:
+        if (!wire.readBytes(&out->region, "LocalityLoads.region")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->zone, "LocalityLoads.zone")) return false;
+        break;
+      case 9:
+        if (!wire.readBytes(&out->sub_zone, "LocalityLoads.sub_zone")) return false;
+        break;
       default:
         if (!wire.skip("LocalityLoads")) return false;
     }
@@ -6580,6 +6589,12 @@ bool read(WireReader& wire, LimitOverrides* out) {
         break;
       case 6:
         if (!wire.readNumber(&out->min_retry_concurrency.emplace(), "LimitOverrides.min_retry_concurrency")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_connection_pools.emplace(), "LimitOverrides.max_connection_pools")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->retry_interval_ms.emplace(), "LimitOverrides.retry_interval_ms")) return false;
         break;
       default:
         if (!wire.skip("LimitOverrides")) return false;

@@ -3016,6 +3016,10 @@ struct LocalityLoads {
   uint32_t probe_millionths = 0;
   // What was said longer ago does not count; 0: it does.
   uint64_t expiration_ms = 0;
+  // Where this proxy is.
+  std::string region;
+  std::string zone;
+  std::string sub_zone;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -3224,6 +3228,9 @@ struct LimitOverrides {
   // Either of these makes it a budget.
   std::optional<uint32_t> retry_share_millionths;
   std::optional<uint32_t> min_retry_concurrency;
+  std::optional<uint32_t> max_connection_pools;
+  // Only whether it is 0 counts.
+  std::optional<uint64_t> retry_interval_ms;
 };
 
 // What the runtime says of a cluster, as a whole: an empty one takes all of it back.

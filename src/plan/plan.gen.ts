@@ -1200,6 +1200,10 @@ export interface LocalityLoads {
   readonly probe_millionths?: number | undefined;
   /** What was said longer ago does not count; 0: it does. */
   readonly expiration_ms?: number | undefined;
+  /** Where this proxy is. */
+  readonly region?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly sub_zone?: string | undefined;
 }
 
 /** Requests say which hosts they go to, one after the other. */
@@ -1544,6 +1548,9 @@ export interface LimitOverrides {
   /** Either of these makes it a budget. */
   readonly retry_share_millionths?: number | undefined;
   readonly min_retry_concurrency?: number | undefined;
+  readonly max_connection_pools?: number | undefined;
+  /** Only whether it is 0 counts. */
+  readonly retry_interval_ms?: number | undefined;
 }
 
 /** What the runtime says of a cluster, as a whole: an empty one takes all of it back. */
@@ -5393,6 +5400,9 @@ function writeLocalityLoads(out: WireWriter, message: LocalityLoads): void {
   if (message.smoothing_ms) out.number(32, message.smoothing_ms);
   if (message.probe_millionths) out.number(40, message.probe_millionths);
   if (message.expiration_ms) out.number(48, message.expiration_ms);
+  if (message.region?.length) out.text(58, message.region);
+  if (message.zone?.length) out.text(66, message.zone);
+  if (message.sub_zone?.length) out.text(74, message.sub_zone);
 }
 
 function writeHostOverrides(out: WireWriter, message: HostOverrides): void {
@@ -5616,6 +5626,8 @@ function writeLimitOverrides(out: WireWriter, message: LimitOverrides): void {
   if (message.max_retries !== undefined) out.number(32, message.max_retries);
   if (message.retry_share_millionths !== undefined) out.number(40, message.retry_share_millionths);
   if (message.min_retry_concurrency !== undefined) out.number(48, message.min_retry_concurrency);
+  if (message.max_connection_pools !== undefined) out.number(56, message.max_connection_pools);
+  if (message.retry_interval_ms !== undefined) out.number(64, message.retry_interval_ms);
 }
 
 function writeClusterRuntime(out: WireWriter, message: ClusterRuntime): void {
