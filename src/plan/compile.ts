@@ -5,52 +5,40 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
   envoy_config_bootstrap_v3_Bootstrap_DynamicResources as DynamicResources,
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
-  envoy_config_cluster_v3_Cluster as Cluster,
 } from '../../build/messages.gen.js';
 import { TagNames } from './tag-names.js';
 import { TracerPlans } from './tracer-plans.js';
 import type { Issue } from '../config/issues/issue.js';
-import type { Registry, CompileContext } from './extension.js';
-import type { SinkPlan } from './extension-plans.js';
+import type { CompiledBootstrap, CompileOptions, LaterContext } from './compiled.js';
+import type { CompileContext } from './extension.js';
 import { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
-import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
+import { compileAdmin } from './bootstrap/admin.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
-import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
+import { compileCluster, type DefaultBind } from './cluster/cluster.js';
 import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
-import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { ClusterSources } from './cluster-sources.js';
-import { BootstrapPlaces, type DiscoveredPlace } from './discovered.js';
+import { BootstrapPlaces } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
 import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
 import { ownNode } from './own-node.js';
-import type { ConnectionLimit, TlsContext, Update } from './plan.gen.js';
-import type { RuntimeValues } from './runtime/runtime.js';
+import type { ConnectionLimit } from './plan.gen.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
-import { compileRtds, type RtdsPlan } from './rtds.js';
+import { compileRtds } from './rtds.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
 import { compileDefaultResolver, compileProcessSettings } from './bootstrap/process-settings.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { compileWatchdogs } from './bootstrap/watchdogs.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { CdsPlan } from './cluster/cds-plan.js';
-import type { EdsPlan } from './cluster/eds-cluster.js';
-import type { LdsPlan } from './listener/lds-plan.js';
-import {
-  compileCollection,
-  compileNodeContext,
-  type Collected,
-  type NodeContext,
-} from './collections.js';
+import { compileCollection, compileNodeContext, type Collected } from './collections.js';
 import { compileConfigSource } from './config-source.js';
 import { compileAds, compileServiceStream } from './grpc/api-config-source.js';
-import type { StreamPlan } from './sources.js';
 import { RouteSlots } from './route-slots.js';
-import type { NamedClusterPlan } from './cluster/cluster-plan.js';
 import { NamePlans } from './cluster/names.js';
 import { StaticSecrets } from './static-secrets.js';
 import type { TlsSocketPlan } from './tls-socket.js';
@@ -60,8 +48,6 @@ import {
   compileListeners,
   assignmentsOf,
 } from './static-resources.js';
-
-export type { AdminPlan } from './bootstrap/admin.js';
 
 // The server itself reads some of these: node, statistics, runtime, watchdogs.
 const BOOTSTRAP = supportedFields<Bootstrap>('envoy.config.bootstrap.v3.Bootstrap', [
@@ -124,93 +110,6 @@ const CLUSTER_MANAGER = supportedFields<ClusterManager>(
     'load_stats_config',
   ],
 );
-
-export interface CompileOptions {
-  /** --service-cluster; empty: the bootstrap's node. */
-  readonly serviceCluster: string;
-  readonly serviceNode: string;
-  /** --service-zone; empty: the bootstrap's node. */
-  readonly serviceZone?: string;
-  /** What a client on loopback is called. */
-  readonly localAddress: string;
-  /** Of all layers, as they are now. */
-  readonly runtime: RuntimeValues;
-  /** Those that there are; a disabled one is marked so. */
-  readonly extensions: Registry;
-  /** What OpenSSL says is wrong with a context of TLS; absent: nobody asks it. */
-  readonly checkTls?: (context: TlsContext) => string | undefined;
-  /** Whether a library of content codings is there; absent: nobody asks. */
-  readonly hasCoding?: (coding: 'brotli' | 'zstd') => boolean;
-}
-
-/** What is compiled later can ask which route configurations are wanted. */
-export type LaterContext = CompileContext & {
-  readonly routes: RouteSlots;
-  readonly names: NamePlans;
-  readonly hiddenClusters: HiddenClusterPlans;
-  readonly discovered: BootstrapPlaces;
-  /** What is told of the node with each collection. */
-  readonly nodeContext: NodeContext;
-  /** The bootstrap's aggregated stream is incremental. */
-  readonly isAdsDelta: boolean;
-};
-
-export interface CompiledBootstrap {
-  /** Memory that nobody uses goes back to the system so often; 0: never. */
-  readonly memoryReleaseMs: number;
-  /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
-  readonly update: Update;
-  readonly dnsClusters: readonly DnsClusterPlan[];
-  /** Of services without a cluster of the configuration: nobody waits for them. */
-  readonly hiddenDns: readonly DnsClusterPlan[];
-  readonly eds: readonly EdsPlan[];
-  /** Clusters whose hosts are those that requests name. */
-  readonly named: readonly NamedClusterPlan[];
-  /** Absent: no cluster comes later. */
-  readonly cds?: CdsPlan;
-  /** Absent: no listener comes later. */
-  readonly lds?: LdsPlan;
-  /** For what comes later. */
-  readonly context: LaterContext;
-  /** By the numbers that the update has for them. */
-  readonly taps: readonly TapDeclaration[];
-  readonly logServices: LogServices;
-  /** Where keys are fetched from, by the numbers that the update has for them. */
-  readonly jwks: JwksSources;
-  /** Absent: nothing is shed. */
-  readonly overload?: OverloadPlan;
-  /** Absent: no admin server. */
-  readonly admin?: AdminPlan;
-  /** What was read of the runtime. */
-  readonly runtimeReads: RuntimeReads;
-  readonly sinks: readonly SinkPlan[];
-  /** Of clusters and then of listeners, in their order. */
-  readonly tls: readonly TlsSocketPlan[];
-  /** As a static cluster is compiled. */
-  readonly compileClusterLater: CdsPlan['compile'];
-  /** Filters that come later, of listeners of the bootstrap. */
-  readonly discovered: readonly DiscoveredPlace[];
-  readonly issues: readonly Issue[];
-  /** What is wrong with control planes that only a start asks: `--mode validate` lets it pass. */
-  readonly startIssues: readonly Issue[];
-  /** Absent: there is no aggregated stream. */
-  readonly ads?: StreamPlan;
-  /** Who hears what clusters have to do; absent: nobody. */
-  readonly loadReports?: StreamPlan;
-  /** Who says what else is to be checked; absent: nobody. */
-  readonly healthDiscovery?: HealthDiscoveryPlan;
-  /** Layers of the runtime that come by RTDS, in their order. */
-  readonly rtds: readonly RtdsPlan[];
-}
-
-export interface HealthDiscoveryPlan {
-  readonly stream: StreamPlan;
-  /** A cluster whose hosts are to be checked. Undefined after an error. */
-  readonly compile: (message: Cluster, place: Place) => ClusterPlan | undefined;
-}
-
-/** What is still asked for once the workers have the update. */
-export type CompiledRest = Omit<CompiledBootstrap, 'update'>;
 
 export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions): CompiledBootstrap {
   const issues: Issue[] = [];

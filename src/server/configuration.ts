@@ -10,7 +10,8 @@ import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon } from '../native.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
-import { compileBootstrap, type CompiledRest, type CompileOptions } from '../plan/compile.js';
+import { compileBootstrap } from '../plan/compile.js';
+import type { CompiledRest, CompileOptions } from '../plan/compiled.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import {

@@ -5,7 +5,7 @@ import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
 import type { Level } from '../logging/levels.js';
-import type { CompiledRest } from '../plan/compile.js';
+import type { CompiledRest } from '../plan/compiled.js';
 import type { StreamPlan } from '../plan/sources.js';
 import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';

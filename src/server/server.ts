@@ -1,6 +1,5 @@
 // A proxy from its start to its end, in order. Everything here is rare and on the control thread.
-import { closeSync, existsSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { closeSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
@@ -11,30 +10,38 @@ import { daysUntil, firstExpiryMs } from '../admin/handlers/certificates.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { InheritedSocket } from '../admin/http/listener.js';
 import type { Options } from '../options/parse.js';
-import { build } from '../base/version.js';
 import { monotonicMs } from '../base/clock.js';
 import { onBug, unawaited } from '../base/bugs.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
-import { stackEntries } from '../logging/stack.js';
 import { loadAddon, type Addon, type NativeProxy } from '../native.js';
-import { CONNECTION_LIMIT } from '../plan/compile.js';
-import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
+import { encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
-import { valuesOf } from '../runtime/snapshot.js';
 import type { Tell } from '../service-manager.js';
 import type { Configuration } from './configuration.js';
-import { OverloadManager } from '../overload/overload-manager.js';
+import type { OverloadManager } from '../overload/overload-manager.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
-import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
+import { wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from '../stats/control-stats.js';
 import { senderOf } from './sender.js';
-import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import { Discovery } from './discovery.js';
+import {
+  defaultConcurrency,
+  enableCoreDump,
+  hystrixOf,
+  makeFedSinks,
+  makeNative,
+  makeOverload,
+  makeSpanExport,
+  publishAddress,
+  tellBug,
+  versionNumber,
+  warnOfNoLimit,
+} from './parts.js';
 import { describeRefusal } from './refusal.js';
-import { SpanExport } from './span-export.js';
+import type { SpanExport } from './span-export.js';
 import { Drain } from '../lifecycle/drain.js';
 import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
@@ -115,20 +122,7 @@ export class Server implements AdminHost, RestartHost {
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);
     }
-    const hystrix = configuration.compiled.sinks.find((sink) => sink.kind === 'hystrix');
-    this.native = addon.create({
-      concurrency: this.concurrency,
-      fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
-      logFlushBytes:
-        options.fileFlushMinSizeKb === undefined ? undefined : options.fileFlushMinSizeKb * 1024,
-      tracesLocks: options.enableMutexTracing,
-      stats: encodeStatsSettings({
-        ...configuration.settings.stats,
-        sinks: formatsOf(configuration.compiled.sinks),
-        hystrix_buckets: hystrix?.buckets,
-        flush_interval_ms: configuration.settings.statsFlushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
-      }),
-    });
+    this.native = makeNative(addon, options, configuration, this.concurrency);
     this.stats = new ControlStats(this.native);
     this.drain = new Drain(this.native, {
       // Read as 32 bits, as the real server does with a negative number.
@@ -170,8 +164,8 @@ export class Server implements AdminHost, RestartHost {
       warn: (message) => log.warn('stats_sinks', message),
     });
     this.#discovery = new Discovery(configuration.compiled, this);
-    this.hystrix = hystrix && new HystrixStream(this.native);
-    this.#stopListeningForBugs = onBug((where, thrown) => this.#tellBug(where, thrown));
+    this.hystrix = hystrixOf(configuration) && new HystrixStream(this.native);
+    this.#stopListeningForBugs = onBug((where, thrown) => tellBug(where, thrown, this));
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
     this.quit = ask;
@@ -233,14 +227,14 @@ export class Server implements AdminHost, RestartHost {
     if (this.#ending) return;
     this.#applyConfiguration();
     this.#makeOverload();
-    this.#makeSpanExport();
+    this.#spanExport = makeSpanExport(this.#configuration, this);
     this.runtime.start();
     await this.#startAdmin();
     // What was opened only now was not there to be closed.
     if (this.isEnding) return this.#admin?.close();
     await this.#discovery.start();
     if (this.#ending) return;
-    this.#warnOfNoLimit();
+    warnOfNoLimit(this.#configuration, this.log);
     this.log.info('config', 'all dependencies initialized. starting workers');
     const errors = this.native.start();
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
@@ -375,37 +369,7 @@ export class Server implements AdminHost, RestartHost {
   #makeOverload(): void {
     const { overload } = this.#configuration.compiled;
     if (!overload) return;
-    try {
-      this.#overload = new OverloadManager(overload, {
-        stats: this.stats,
-        number: (key, fallback) => valuesOf(this.runtime.snapshot).number(key, fallback),
-        residentBytes: () => process.memoryUsage.rss(),
-        apply: (update) => this.native.apply(encodeUpdate(update)),
-        log: (level, message) => this.log.write(level, 'main', message),
-      });
-    } catch (error) {
-      throw new StartError(`overload_manager: ${(error as Error).message}`);
-    }
-  }
-
-  #makeSpanExport(): void {
-    const { context } = this.#configuration.compiled;
-    this.#spanExport = new SpanExport(context.tracers, {
-      native: this.native,
-      stats: this.stats,
-      findCluster: (name) => context.grpcClusters.get(name),
-      local: {
-        nodeId: context.serviceNode,
-        zone: this.options.serviceZone || (this.node.locality?.zone ?? ''),
-        serviceCluster: context.serviceCluster,
-        address: context.localAddress,
-        threads: this.concurrency + 1,
-      },
-      number: (key, fallback) => valuesOf(this.runtime.snapshot).number(key, fallback),
-      count: (name, amount) => this.stats.count(name, amount),
-      warn: (message) => this.log.warn('tracing', message),
-      info: (message) => this.log.info('tracing', message),
-    });
+    this.#overload = makeOverload(overload, this);
   }
 
   /** As memory_allocator_manager wants it. */
@@ -415,30 +379,6 @@ export class Server implements AdminHost, RestartHost {
     this.#memoryTimer = startInterval(() => {
       this.native.apply(encodeUpdate({ shrink_heap: true }));
     }, everyMs);
-  }
-
-  #warnOfNoLimit(): void {
-    const limit = this.#configuration.firstUpdate.connectionLimit;
-    if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
-    this.log.warn(
-      'main',
-      'there is no limit to the number of downstream connections; the overload manager has ' +
-        'envoy.resource_monitors.global_downstream_max_connections for it, and the runtime key ' +
-        `${CONNECTION_LIMIT} sets one: layered_runtime: {layers: [{name: limits, static_layer: {${CONNECTION_LIMIT}: 50000}}]}`,
-    );
-  }
-
-  /** As the real server counts what should not have been, and goes on. */
-  #tellBug(where: string, thrown: unknown): void {
-    const [what = '', ...frames] = stackEntries(thrown, this.options.logStacktraceSingleEntry);
-    for (const entry of [`envoy bug failure: in ${where}: ${what}`, ...frames]) {
-      this.log.error('main', entry);
-    }
-    try {
-      this.stats.count('server.envoy_bug_failures');
-    } catch {
-      // There is nothing left that counts.
-    }
   }
 
   async #startAdmin(): Promise<void> {
@@ -458,36 +398,18 @@ export class Server implements AdminHost, RestartHost {
     }
     this.log.info('admin', `admin address: ${this.#admin.address}`);
     const path = this.options.adminAddressPath;
-    if (path !== '') this.#publish(this.#admin.address, path);
+    if (path !== '') publishAddress(this.#admin.address, path, this.log);
   }
 
   async #startFlush(): Promise<void> {
     const { settings, compiled } = this.#configuration;
-    const sinks = await makeSinks(compiled.sinks, senderOf(this.node, this.options), this, {
-      hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
-      countOf: (cluster, statistic, amount) =>
-        this.stats.count((this.native.clusterPrefix(cluster) ?? '') + statistic, amount),
-      count: (name) => this.stats.count(name),
-      findCluster: (name) => compiled.context.grpcClusters.get(name),
-      localAddress: compiled.context.localAddress,
-      warn: (message) => this.log.warn('stats_sinks', message),
-      info: (message) => this.log.info('stats_sinks', message),
-    });
+    const sinks = await makeFedSinks(compiled, this);
     if (this.#ending) return;
     this.#flush.start(settings.statsFlushIntervalMs, {
       sinks,
       wantsSamples: wantsSamples(compiled.sinks),
       onFlush: this.hystrix && (() => this.hystrix?.flush()),
     });
-  }
-
-  /** A file that cannot be written does not keep the proxy from its work. */
-  #publish(adminAddress: string, path: string): void {
-    try {
-      writeFileSync(path, adminAddress);
-    } catch {
-      this.log.critical('admin', `cannot open admin address output file ${path} for writing.`);
-    }
   }
 
   async #end(): Promise<void> {
@@ -512,22 +434,4 @@ export class Server implements AdminHost, RestartHost {
     this.#stopListeningForBugs();
     this.log.info('main', 'exiting');
   }
-}
-
-function enableCoreDump(addon: Pick<Addon, 'enableCoreDump'>, log: Log): void {
-  try {
-    if (addon.enableCoreDump() > 0) log.info('misc', 'core dump enabled');
-    else log.warn('misc', 'core dump enabled, but the limit of its size is 0 (ulimit -c)');
-  } catch (error) {
-    log.warn('misc', `core dump not enabled: ${(error as Error).message}`);
-  }
-}
-
-function defaultConcurrency(options: Options): number {
-  return options.cpusetThreads ? availableParallelism() : cpus().length;
-}
-
-/** The first six digits of the commit's name, as a number. */
-function versionNumber(): number {
-  return parseInt(build().revision.slice(0, 6), 16);
 }

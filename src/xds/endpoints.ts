@@ -5,7 +5,7 @@ import type {
 } from '../../build/messages.gen.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
-import type { LaterContext } from '../plan/compile.js';
+import type { LaterContext } from '../plan/compiled.js';
 import { compileHosts } from '../plan/cluster/assignment.js';
 import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';

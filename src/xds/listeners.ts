@@ -6,7 +6,7 @@ import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
 import type { ApplyError, NativeProxy } from '../native.js';
-import type { LaterContext } from '../plan/compile.js';
+import type { LaterContext } from '../plan/compiled.js';
 import {
   compileDynamicListener,
   differInChainsAlone,

@@ -4,7 +4,7 @@ import type {
   envoy_config_endpoint_v3_LedsClusterLocalityConfig as LedsConfig,
 } from '../../build/messages.gen.js';
 import { compileCollection } from '../plan/collections.js';
-import type { LaterContext } from '../plan/compile.js';
+import type { LaterContext } from '../plan/compiled.js';
 import { Place } from '../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../plan/message/supported-fields.js';
 import type { Source } from '../plan/sources.js';

@@ -1,7 +1,7 @@
 // Scopes that come by SRDS: which route configuration a request goes by.
 import type { envoy_config_route_v3_ScopedRouteConfiguration as ScopeMessage } from '../../build/messages.gen.js';
 import type { NativeProxy } from '../native.js';
-import type { LaterContext } from '../plan/compile.js';
+import type { LaterContext } from '../plan/compiled.js';
 import { refuseOtherFields } from '../plan/message/supported-fields.js';
 import { encodeUpdate, type RouteScope, type RouteTable } from '../plan/plan.gen.js';
 import { ChainRoutes, type SrdsPlan } from '../plan/route-slots.js';

@@ -3,7 +3,7 @@ import type { envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssig
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
-import type { LaterContext } from '../plan/compile.js';
+import type { LaterContext } from '../plan/compiled.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { DynamicChain, LdsPlan } from '../plan/listener/lds-plan.js';

@@ -7,18 +7,17 @@ import type {
   envoy_config_core_v3_BindConfig as BindConfig,
   envoy_config_core_v3_HealthStatus as HealthStatus,
   envoy_config_core_v3_HealthStatusSet as HealthStatusSet,
-  envoy_config_core_v3_Metadata as Metadata,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
-import type { InternalUpstreamPlan, TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileAggregate } from './aggregate.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { compileBalancer } from './balancer.js';
 import { compileBind } from './bind-config.js';
 import { compileLimits } from './circuit-limits.js';
 import { resolveClusterType } from './cluster-type.js';
+import { findHttpOptions } from './find-http-options.js';
 import { compileHealthCheck } from './health-check.js';
 import { compileForwardProxy } from './forward-proxy.js';
 import { compileStatsChoice } from '../stats-choice.js';
@@ -26,19 +25,13 @@ import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
 import { compilePreconnect } from './preconnect.js';
-import type { BalancerPlan, UpstreamHttpOptions } from '../extension-plans.js';
+import type { BalancerPlan } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
-import {
-  Cluster_Protocol as Protocol,
-  type Cluster,
-  type InternalUpstreamSocket,
-  type TransportMatch,
-} from '../plan.gen.js';
+import { Cluster_Protocol as Protocol, type Cluster } from '../plan.gen.js';
 import { compileOutlierDetection } from './outlier-detection.js';
-import { wantedOf } from '../host-labels.js';
 import { metadataOf } from '../format/metadata-values.js';
-import { metadataSpaces } from './host-needs.js';
+import { compileSocketMatches, demandAlpn, reachedBy } from './socket-matches.js';
 import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
@@ -289,86 +282,6 @@ function balancerOf(plan: BalancerPlan | undefined): Partial<Cluster> {
   return rest;
 }
 
-/** Only TLS can agree on a protocol. */
-function demandAlpn(
-  message: ClusterMessage,
-  socket: UpstreamSocketPlan | undefined,
-  matches: readonly SocketMatchPlan[],
-  place: Place,
-): void {
-  const at = place.field('typed_extension_protocol_options');
-  const text = `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket`;
-  if (socket && !socket.tls) at.error(text, { expected: 'a transport_socket that speaks TLS' });
-  if (matches.some(({ plan }) => !plan.tls)) {
-    at.error(
-      `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket matcher`,
-      { expected: 'transport_socket_matches that speak TLS' },
-    );
-  }
-}
-
-/** How hosts are reached, in a cluster or one of its transport_socket_matches. */
-function reachedBy(
-  { tls, proxyProtocol, http11Proxy, internalUpstream: internal }: UpstreamSocketPlan,
-  metadata: Metadata | undefined,
-): Pick<Cluster, 'tls' | 'proxy_protocol' | 'http11_proxy' | 'internal_upstream'> {
-  return {
-    ...(tls && { tls: tls.context }),
-    ...(proxyProtocol && { proxy_protocol: proxyProtocol }),
-    ...(http11Proxy && { http11_proxy: http11Proxy }),
-    ...(internal && { internal_upstream: internalUpstream(internal, metadata) }),
-  };
-}
-
-function internalUpstream(
-  { hostNamespaces, clusterNamespaces }: InternalUpstreamPlan,
-  metadata: Metadata | undefined,
-): InternalUpstreamSocket {
-  const spaces = metadataSpaces(clusterNamespaces, metadata);
-  return {
-    host_namespaces: [...hostNamespaces],
-    cluster_metadata: spaces,
-    missing: clusterNamespaces.length - spaces.length,
-  };
-}
-
-interface SocketMatchPlan {
-  readonly plan: TransportMatch;
-  readonly reached: UpstreamSocketPlan;
-  /** Absent: bytes in the clear. */
-  readonly socket?: TlsSocketPlan;
-}
-
-/** Hosts are reached by the first whose match their metadata has. */
-function compileSocketMatches(
-  message: ClusterMessage,
-  place: Place,
-  context: CompileContext,
-): SocketMatchPlan[] {
-  const names = new Set<string>();
-  return (message.transport_socket_matches ?? []).flatMap((match, index) => {
-    const at = place.field('transport_socket_matches').index(index);
-    const { name = '' } = match;
-    if (names.has(name)) {
-      at.field('name').error(
-        message.transport_socket_matcher
-          ? `Duplicate transport socket name '${name}' found in transport_socket_matches`
-          : `Multiple transport sockets have the same name: ${name}`,
-      );
-    }
-    names.add(name);
-    const socketPlace = at.field('transport_socket');
-    const socket = compileUpstreamSocket(match.transport_socket, socketPlace, context);
-    if (!socket) return [];
-    const plan = {
-      name,
-      labels: wantedOf(match.match ?? {}),
-      ...reachedBy(socket, message.metadata),
-    };
-    return { plan, reached: socket, ...(socket.tls && { socket: socket.tls }) };
-  });
-}
-
 function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Cluster> {
   refuseOtherFields(place, options, CONNECTION);
   if (options.set_local_interface_name_on_upstream_connections) {
@@ -384,64 +297,6 @@ function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Clu
     keepalive_probes: keepalive.keepalive_probes,
     keepalive_time_s: keepalive.keepalive_time,
     keepalive_interval_s: keepalive.keepalive_interval,
-  };
-}
-
-/** From the extension's message, which hides the cluster's own older fields. */
-function findHttpOptions(
-  message: ClusterMessage,
-  place: Place,
-  context: CompileContext,
-): UpstreamHttpOptions {
-  const map = place.field('typed_extension_protocol_options');
-  let options: UpstreamHttpOptions | undefined;
-  for (const [name, config] of Object.entries(message.typed_extension_protocol_options ?? {})) {
-    const at = map.key(name);
-    const extension = context.extensions.protocolOptions.find(
-      (candidate) => candidate.type === config.$type,
-    );
-    if (extension?.name === name && !extension.isDisabled)
-      options = extension.compile(config, at, context) ?? options;
-    else
-      at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
-  }
-  if (!options) return ownHttpOptions(message, place);
-  for (const name of [
-    'common_http_protocol_options',
-    'http_protocol_options',
-    'http2_protocol_options',
-    'upstream_http_protocol_options',
-  ] as const) {
-    if (message[name])
-      place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
-  }
-  return options;
-}
-
-function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOptions {
-  const ofClient = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
-  if (!ofClient && message.http_protocol_options && message.http2_protocol_options) {
-    place
-      .field('http2_protocol_options')
-      .error(
-        "cluster: Both HTTP1 and HTTP2 options may only be configured with non-default 'protocol_selection' values",
-        { related: place.field('http_protocol_options') },
-      );
-  }
-  return {
-    common: message.common_http_protocol_options,
-    commonPlace: place.field('common_http_protocol_options'),
-    http1: message.http_protocol_options,
-    http1Place: place.field('http_protocol_options'),
-    protocol: ofClient
-      ? Protocol.OF_CLIENT
-      : message.http2_protocol_options
-        ? Protocol.HTTP2
-        : Protocol.HTTP1,
-    http2: message.http2_protocol_options ?? (ofClient ? {} : undefined),
-    http2Place: place.field('http2_protocol_options'),
-    sni: message.upstream_http_protocol_options,
-    sniPlace: place.field('upstream_http_protocol_options'),
   };
 }
 

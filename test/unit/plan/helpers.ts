@@ -9,7 +9,8 @@ import type {
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
 } from '../../../build/messages.gen.js';
 import { REGISTRY } from '../../../src/extensions/registry.js';
-import { compileBootstrap, type CompiledBootstrap } from '../../../src/plan/compile.js';
+import { compileBootstrap } from '../../../src/plan/compile.js';
+import type { CompiledBootstrap } from '../../../src/plan/compiled.js';
 
 const EXTENSIONS = 'envoy.extensions';
 export const HCM = `${EXTENSIONS}.filters.network.http_connection_manager.v3.HttpConnectionManager`;
