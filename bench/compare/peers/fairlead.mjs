@@ -18,7 +18,12 @@ export function version() {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 }
 
-export async function start({ origin, listenPort, mode, cpus, directory }) {
+export function start(options) {
+  return startCommand(commandPath, options);
+}
+
+/** That build of it: the path of its dist/cli.js. */
+export async function startCommand(command, { origin, listenPort, mode, cpus, directory }) {
   const config = writeConfig(`${configOf(mode)}.yaml`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
@@ -26,7 +31,7 @@ export async function start({ origin, listenPort, mode, cpus, directory }) {
     ...certificateFor(mode, directory),
   });
   const options = ['--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
-  const proxy = startProcess(process.execPath, [commandPath, '-c', config, ...options], { cpus });
+  const proxy = startProcess(process.execPath, [command, '-c', config, ...options], { cpus });
   await waitForPort(listenPort, proxy);
   return { pids: [proxy.pid], stop: () => proxy.stop() };
 }

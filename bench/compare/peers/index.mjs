@@ -1,4 +1,5 @@
 // Everyone who can be compared, in the order of the tables.
+import * as before from './before.mjs';
 import * as envoy from './envoy.mjs';
 import * as fairlead from './fairlead.mjs';
 import * as fastifyHttpProxy from './fastify-http-proxy.mjs';
@@ -24,4 +25,4 @@ import * as nginx from './nginx.mjs';
  */
 
 /** @type {readonly Peer[]} */
-export const peers = [floor, fairlead, envoy, nginx, haproxy, httpProxy, fastifyHttpProxy];
+export const peers = [floor, fairlead, before, envoy, nginx, haproxy, httpProxy, fastifyHttpProxy];
