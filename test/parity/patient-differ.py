@@ -14,6 +14,9 @@ And it takes what the real server said once for all that it says. Here the real 
 before a difference is told: what it does in one of its plays the candidate may do as well. The candidate plays
 once, so a difference of its own is never played away.
 
+A case whose hosts are well and unwell by turns, as its checks are, is asked about just after they have become
+well: it has half a second until they are not.
+
 A port is given to one side of one case only. The oracle lets go of a port before its owner has it, and two
 servers that take the same one by SO_REUSEPORT both answer on it.
 
@@ -30,6 +33,10 @@ NEXT_BYTES_SECONDS = 0.2
 LOG_AT_REST_SECONDS = 0.6
 LOG_READINGS = 4
 MORE_PLAYS_OF_THE_REAL_SERVER = 3
+
+# Where every other check finds what is left of the one before, and fails.
+BY_TURNS = {"upstream/health-tcp"}
+A_TURN_SECONDS = 1
 
 
 def exchange(port, pieces, tls=None, quiet=None, within=10, half_close=False):
@@ -77,6 +84,20 @@ def at_rest(read_file):
         return told
 
     return step_file
+
+
+def just_reached(wait_until):
+    """The oracle's own step `wait_until`, where what is waited for comes and goes: only at its beginning."""
+
+    def step_wait_until(self, step, check):
+        told = wait_until(self, step, check)
+        if self.case.name in BY_TURNS and told == "reached":
+            gone = {**step["wait_until"], "not": True, "within": A_TURN_SECONDS}
+            wait_until(self, {**step, "wait_until": gone}, check)
+            told = wait_until(self, step, check)
+        return told
+
+    return step_wait_until
 
 
 def ports_once(free_port):
@@ -130,6 +151,7 @@ if __name__ == "__main__":
 
     client.exchange = exchange
     steps.Side.step_file = at_rest(steps.Side.step_file)
+    steps.Side.step_wait_until = just_reached(steps.Side.step_wait_until)
     steps.free_port = ports_once(steps.free_port)
     compare.run_case = asked_again(compare.run_case)
     sys.argv = [f"{oracle}/differ", *sys.argv[2:]]
