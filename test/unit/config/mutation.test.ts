@@ -6,7 +6,7 @@ import { printMessage } from '../../../src/config/print.js';
 import { schema } from '../../../src/config/schema/schema.js';
 import { mutatedText, randomNumbers } from '../support/mutation.js';
 
-const MUTATIONS = 2000;
+const MUTATIONS = 800;
 const SEED = 20_240_607;
 
 const GOOD = `node: {id: one, cluster: c, metadata: {a: [1, {b: null}], "c": 'd'}}
