@@ -57,20 +57,10 @@ Origin::Script saying(std::string answer) {
   };
 }
 
-// Says what it was asked.
-Origin::Script echoing() {
-  return [](Socket& socket, int) {
-    for (std::string request; !(request = socket.readMessage()).empty();) {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: " + std::to_string(request.size()) +
-                   "\r\n\r\n" + request);
-    }
-  };
-}
-
 }  // namespace
 
 TEST("A service of HTTP lets a request go on with headers of its own") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying("HTTP/1.1 200 OK\r\nx-user: ann\r\nother: no\r\ncontent-length: 0\r\n\r\n"));
   Proxy proxy(asking(origin.port(), auth.port(), true));
   const std::string answer = get(proxy, "/");
@@ -81,7 +71,7 @@ TEST("A service of HTTP lets a request go on with headers of its own") {
 }
 
 TEST("What a service of HTTP refuses is answered as it says") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying("HTTP/1.1 401 No\r\nx-why: because\r\ncontent-length: 2\r\n\r\nno"));
   Proxy proxy(asking(origin.port(), auth.port(), true));
   const std::string answer = get(proxy, "/");
@@ -92,7 +82,7 @@ TEST("What a service of HTTP refuses is answered as it says") {
 }
 
 TEST("A service that is not there is an error, and so is an answer that makes no sense") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying(answerOf("\xff\xff\xff")));
   Proxy proxy(asking(origin.port(), auth.port(), false));
   EXPECT(get(proxy, "/").starts_with("HTTP/1.1 403 "));
@@ -120,7 +110,7 @@ TEST("A service of gRPC changes a request, and the answer that it gets") {
   ProtoWriter message;
   message.bytes(1, {});
   message.bytes(3, ok.view());
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying(answerOf(message.take())));
   plan::Update plan = asking(origin.port(), auth.port(), false);
   // Of HTTP/1, which has them only where that is wanted.
@@ -133,7 +123,7 @@ TEST("A service of gRPC changes a request, and the answer that it gets") {
 }
 
 TEST("A client that leaves while its request is asked about takes the call along") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth([](Socket& socket, int) {
     while (!socket.readMessage().empty()) continue;
   });
