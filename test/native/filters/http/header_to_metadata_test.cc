@@ -215,4 +215,18 @@ TEST("A rewrite whose program is broken is refused") {
   EXPECT(!filters::HeaderToMetadataRules::build(rules, registry));
 }
 
+TEST("Metadata that is told in a line of an answer ends it not") {
+  Origin origin(answering("origin"));
+  plan::HeaderToMetadata rules;
+  rules.request = {headerRule("a")};
+  rules.request[0].present->base64 = true;
+  plan::Update plan = withHeaderRules(origin.port(), rules);
+  managerOf(plan).http_filters[0] =
+      answersShow("x-told", MetadataOp::DynamicMetadata, "space", "a");
+  Proxy proxy(plan);
+  const std::string answer = get(
+      proxy, "/", "x-a: " + encodeBase64(std::string("one\r\nx-evil: 1\0\ntwo", 19)) + "\r\n");
+  EXPECT(has(answer, "x-told: one  x-evil: 1  two\r\n"));
+}
+
 }  // namespace fairlead::test

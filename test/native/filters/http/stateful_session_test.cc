@@ -179,4 +179,23 @@ TEST("An envelope is put around what a host says of its session, and opened for 
   }
 }
 
+TEST("An envelope that a client has made smuggles nothing to the host") {
+  plan::StatefulSession session;
+  session.envelope_header = "x-state";
+  Origin origin(repeatRequests);
+  plan::Update plan = httpPlan({origin.port()});
+  managerOf(plan).http_filters.emplace_back().stateful_session = session;
+  Proxy proxy(plan);
+  for (const std::string& inside :
+       {std::string("a\r\nx-evil: 1"), std::string("a\nx-evil: 1"), std::string("a\0evil", 6),
+        std::string("a\r\n\r\nGET /evil HTTP/1.1\r\nhost: a\r\n\r\n")}) {
+    const std::string answer = get(proxy, "/",
+                                   "x-state: " + encodeBase64(hostText(origin)) + ";UV:" +
+                                       encodeBase64(inside) + "\r\n");
+    EXPECT(answer.starts_with("HTTP/1.1 200 "));
+    EXPECT(!has(answer, "evil"));
+  }
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_total"), 4u);
+}
+
 }  // namespace fairlead::test
