@@ -17,6 +17,7 @@
 #include "filters/jwt/token.h"
 #include "http/grpc_timeout.h"
 #include "http/query.h"
+#include "tls/cipher.h"
 #include "upstream/load_report.h"
 
 using namespace fairlead;
@@ -75,6 +76,19 @@ void checkBase64(std::string_view text) {
   if (decodeBase64(text, &decoded)) FL_CHECK(decoded.size() <= text.size());
   decoded.clear();
   if (decodeBase64Url(text, &decoded)) FL_CHECK(decoded.size() <= text.size());
+}
+
+// What the cookies of logins are sealed with: chance does not make any that opens.
+void checkSeals(std::string_view text) {
+  for (const tls::Sealing sealing : {tls::Sealing::Cbc, tls::Sealing::Gcm}) {
+    std::string opened;
+    if (!tls::unseal(sealing, "secret", text, &opened)) {
+      FL_CHECK(sealing == tls::Sealing::Cbc && opened.size() < text.size());
+    }
+    opened.clear();
+    const std::string sealed = tls::seal(sealing, "secret", text);
+    FL_CHECK(!tls::unseal(sealing, "secret", sealed, &opened) && opened == text);
+  }
 }
 
 void checkToken(std::string_view text) {
@@ -140,6 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   checkCookies(text);
   checkBase64(text);
   checkToken(text);
+  checkSeals(text);
   checkCaches(text);
   checkQueries(text);
   checkSmall(text);

@@ -93,6 +93,7 @@ void checkProcessor(std::string_view message) {
   if (part.head) checkEdits(*part.head);
   const ImmediateAnswer immediate = ImmediateAnswer::read(answer.part);
   FL_CHECK(isWithin(immediate.body, message) && isWithin(immediate.details, message));
+  FL_CHECK(immediate.status >= 200 && immediate.status <= 999);
   if (immediate.head) checkEdits(*immediate.head);
   if (const auto trailers = filters::readTrailersAnswer(answer.part)) checkEdits(*trailers);
 }
