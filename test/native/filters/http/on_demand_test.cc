@@ -1,4 +1,7 @@
 // Requests that wait until the control plane has been asked for what they need.
+#include <malloc.h>
+
+#include "filters/http/demand_waiters.h"
 #include "test/native/support/http_filters.h"
 #include "test/native/test.h"
 
@@ -160,6 +163,30 @@ TEST("Virtual hosts are asked for by the table's name and the host's, and the re
     EXPECT(proxy.dataPlane().apply(update).empty());
     EXPECT(client.readMessage().starts_with(comes ? "HTTP/1.1 200 " : "HTTP/1.1 404 "));
   }
+}
+
+TEST("Waiters that leave are forgotten, however many names they waited for; others are not") {
+  struct Waiter final : filters::OnDemandWaiter {
+    void onMet() override { is_met = true; }
+    bool is_met = false;
+  };
+  filters::Demands demands(nullptr);
+  const filters::DemandWaiters waiters(1, demands);
+  Waiter staying;
+  waiters.wait(0, {DemandKind::Cluster, 1, "staying"}, &staying);
+  const size_t before = ::mallinfo2().uordblks;
+  for (int i = 0; i < 50'000; ++i) {
+    Waiter leaving;
+    waiters.wait(0, {DemandKind::Cluster, 1, "leaving-" + std::to_string(i)}, &leaving);
+    leaving.unlink();
+  }
+  // Nobody is asked for more than 10,000 at a time.
+  EXPECT_EQ(demands.take().size(), 10'000u);
+  EXPECT(::mallinfo2().uordblks < before + 512 * 1024);
+  for (const auto& waiting : demands.waiting()) {
+    waiting->onMet(0, {DemandKind::Cluster, 1, "staying"});
+  }
+  EXPECT(staying.is_met);
 }
 
 }  // namespace fairlead::test
