@@ -27,6 +27,7 @@ plan::IpTagging someTags() {
 plan::Update withTags(uint16_t port, plan::IpTagging tagging) {
   plan::Update plan = httpPlan({port});
   managerOf(plan).http_filters.emplace_back().ip_tagging = std::move(tagging);
+  managerOf(plan).internal_addresses.push_back({std::string("\x0a\0\0\0", 4), 8});
   return plan;
 }
 

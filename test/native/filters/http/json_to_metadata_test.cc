@@ -160,7 +160,7 @@ TEST("What is there already is kept where that is asked for, and a value may be 
   plan::Update plan = withRequestRules(origin.port(), {kept, given});
   auto& filters = managerOf(plan).http_filters;
   plan::HttpFilter set;
-  set.set_metadata.emplace().entries = {{"space", false, R"({"a":"before"})"}};
+  set.set_metadata.emplace().entries = {{"space", false, R"({"a":"before"})", {}}};
   filters.insert(filters.begin() + 1, std::move(set));
   Proxy proxy(plan);
   // Whatever stands there, as long as there is something around it.

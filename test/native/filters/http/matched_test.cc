@@ -83,7 +83,7 @@ TEST("A composite has several filters in its place, in their order") {
   filter.match = byHeader();
   for (const char* value : {R"({"a":1,"b":1})", R"({"b":2})"}) {
     plan::HttpFilter set;
-    set.set_metadata.emplace().entries = {{"space", true, value}};
+    set.set_metadata.emplace().entries = {{"space", true, value, {}}};
     filter.match->actions[1].filters.push_back(std::move(set));
   }
   plan::Update plan = planOf(origin.port(), std::move(filter));

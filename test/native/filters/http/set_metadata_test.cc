@@ -6,6 +6,15 @@ namespace fairlead::test {
 
 namespace {
 
+plan::SetMetadataEntry entryOf(const std::string& space, bool overwrites,
+                               const std::string& value) {
+  plan::SetMetadataEntry entry;
+  entry.space = space;
+  entry.overwrites = overwrites;
+  entry.value = value;
+  return entry;
+}
+
 // What requests have of the space once those entries were set, one after the other.
 std::string metadataAfter(const std::vector<plan::SetMetadataEntry>& entries, uint64_t denied,
                           const std::string& space = "space") {
@@ -30,32 +39,32 @@ std::string metadataAfter(const std::vector<plan::SetMetadataEntry>& entries, ui
 }  // namespace
 
 TEST("Metadata of spaces that nobody has set is as it is written") {
-  EXPECT_EQ(metadataAfter({{"space", false, R"({"a":1,"b":{"c":[true,null,"x"]}})"}}, 0),
+  EXPECT_EQ(metadataAfter({entryOf("space", false, R"({"a":1,"b":{"c":[true,null,"x"]}})")}, 0),
             std::string(R"({"a":1,"b":{"c":[true,null,"x"]}})"));
-  EXPECT_EQ(metadataAfter({{"space", false, "{}"}}, 0), std::string("{}"));
+  EXPECT_EQ(metadataAfter({entryOf("space", false, "{}")}, 0), std::string("{}"));
 }
 
 TEST("What is there stays, which is counted, where it may not be overwritten") {
-  EXPECT_EQ(metadataAfter({{"space", false, R"({"a":1})"}, {"space", false, R"({"b":2})"},
-                           {"other", false, R"({"c":3})"}},
+  EXPECT_EQ(metadataAfter({entryOf("space", false, R"({"a":1})"), entryOf("space", false, R"({"b":2})"),
+                           entryOf("other", false, R"({"c":3})")},
                           1),
             std::string(R"({"a":1})"));
 }
 
 TEST("What may be is merged: objects member by member, lists one behind the other") {
-  EXPECT_EQ(metadataAfter({{"space", false, R"({"a":1,"o":{"x":1,"y":[1]},"l":[1,{"p":1}],"k":"s"})"},
-                           {"space", true, R"({"a":2,"o":{"y":[2],"z":3},"l":[2],"k":[9]})"}},
+  EXPECT_EQ(metadataAfter({entryOf("space", false, R"({"a":1,"o":{"x":1,"y":[1]},"l":[1,{"p":1}],"k":"s"})"),
+                           entryOf("space", true, R"({"a":2,"o":{"y":[2],"z":3},"l":[2],"k":[9]})")},
                           0),
             std::string(R"({"a":2,"k":[9],"l":[1,{"p":1},2],"o":{"x":1,"y":[1,2],"z":3}})"));
   // Of other kinds, what comes later.
-  EXPECT_EQ(metadataAfter({{"space", true, R"({"a":{"b":1}})"}, {"space", true, R"({"a":null})"}}, 0),
+  EXPECT_EQ(metadataAfter({entryOf("space", true, R"({"a":{"b":1}})"), entryOf("space", true, R"({"a":null})")}, 0),
             std::string(R"({"a":null})"));
 }
 
 TEST("Spaces are apart, and what is no JSON sets nothing") {
-  EXPECT_EQ(metadataAfter({{"space", true, R"({"a":1)"}, {"space", false, R"({"b":2})"}}, 0),
+  EXPECT_EQ(metadataAfter({entryOf("space", true, R"({"a":1)"), entryOf("space", false, R"({"b":2})")}, 0),
             std::string(R"({"b":2})"));
-  EXPECT_EQ(metadataAfter({{"other", true, R"({"a":1})"}}, 0), std::string(""));
+  EXPECT_EQ(metadataAfter({entryOf("other", true, R"({"a":1})")}, 0), std::string(""));
 }
 
 }  // namespace fairlead::test
