@@ -139,7 +139,8 @@ bool Match::matchesRare(const RequestView& request) const {
   format::FormatContext context;
   request.describe(&context);
   for (const State& state : rare_->states) {
-    const std::string* value = context.filter_state ? context.filter_state->find(state.key) : nullptr;
+    const std::string* value =
+        context.filter_state ? context.filter_state->find(state.key) : nullptr;
     if (!value && context.connection_state) value = context.connection_state->find(state.key);
     if (!value || !state.matcher || !state.matcher->matches(*value)) return false;
   }

@@ -87,9 +87,9 @@ uint32_t below(std::mt19937& random, uint32_t bound) {
   return static_cast<uint32_t>(number);
 }
 
-// The numbers below `count`, shuffled only as far as they are asked for: of ten thousand most often one
-// or two are. The same seed shuffles them alike. One at a time on a thread, whose numbers are in order
-// again when it ends.
+// The numbers below `count`, shuffled only as far as they are asked for: of ten thousand most often
+// one or two are. The same seed shuffles them alike. One at a time on a thread, whose numbers are
+// in order again when it ends.
 class Shuffle {
  public:
   Shuffle(uint32_t count, uint64_t seed)
@@ -102,7 +102,8 @@ class Shuffle {
   Shuffle(const Shuffle&) = delete;
   Shuffle& operator=(const Shuffle&) = delete;
   ~Shuffle() {
-    for (size_t i = swapped_.size(); i > 0; --i) std::swap(numbers_[i - 1], numbers_[swapped_[i - 1]]);
+    for (size_t i = swapped_.size(); i > 0; --i)
+      std::swap(numbers_[i - 1], numbers_[swapped_[i - 1]]);
   }
 
   // As often as there are numbers.

@@ -1,5 +1,7 @@
 // Any bytes as what a TLS client says first: more bytes never change what was read, nor does how
 // records cut it, and fingerprints have their form. Seeds are what OpenSSL's clients say.
+#include "filters/listener/client_hello.h"
+
 #include <openssl/ssl.h>
 
 #include <cstdint>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "filters/listener/client_hello.h"
 
 using namespace fairlead;
 using filters::ClientHello;
@@ -80,7 +81,8 @@ void blankChance(std::string* hello) {
   at += 1 + byte(at);
   constexpr size_t kKeyShare = 51;
   for (at += 2; at + 4 <= hello->size(); at += 4 + number(at + 2)) {
-    if (number(at) == kKeyShare) hello->replace(at + 10, number(at + 2) - 6, number(at + 2) - 6, 'k');
+    if (number(at) == kKeyShare)
+      hello->replace(at + 10, number(at + 2) - 6, number(at + 2) - 6, 'k');
   }
 }
 
@@ -122,8 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 std::vector<std::string> fuzzSeeds() {
   constexpr std::string_view kProtocols("\x02h2\x08http/1.1", 12);
   const std::string hello = helloOf(TLS1_3_VERSION, "a.test", kProtocols);
-  return {hello,
-          helloOf(TLS1_2_VERSION, "LONG.Name.test", {}),
+  return {hello, helloOf(TLS1_2_VERSION, "LONG.Name.test", {}),
           helloOf(TLS1_3_VERSION, nullptr, kProtocols),
           recordOf(hello.substr(kRecordHead, 3)) + recordOf(hello.substr(kRecordHead + 3)),
           std::string("\x16\x03\x01\x40\x00\x01\x00\x7f\xff", 9)};

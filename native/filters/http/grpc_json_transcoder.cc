@@ -308,7 +308,8 @@ class GrpcJsonTranscoder final : public HttpFilter {
         return false;
       }
       if (!std::exchange(has_http_body_, true)) {
-        if (isHeaderValue(body.content_type)) content_type_of_answer_ = std::move(body.content_type);
+        if (isHeaderValue(body.content_type))
+          content_type_of_answer_ = std::move(body.content_type);
       }
       bytes_.append(body.data);
     }

@@ -215,7 +215,8 @@ OAuth2Client::Answer OAuth2Client::read(const calls::CallAnswer& answer) const {
   }
   for (const std::string* const token : {&tokens.access, &tokens.id, &tokens.refresh}) {
     if (!isHeaderValue(*token)) {
-      return {Kind::Wrong, {}, "A token that is no header value in the token exchange response", said};
+      return {
+          Kind::Wrong, {}, "A token that is no header value in the token exchange response", said};
     }
   }
   if (tokens.expires_s == 0) {

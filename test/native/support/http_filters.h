@@ -38,7 +38,8 @@ inline std::string get(Proxy& proxy, const std::string& path, const std::string&
   return client.readMessage();
 }
 
-// A filter before all others, which have said all they know by then: answers tell of it in that header.
+// A filter before all others, which have said all they know by then: answers tell of it in that
+// header.
 inline plan::HttpFilter answersShow(const std::string& header, plan::FormatPiece::Operator what,
                                     const std::string& argument, const std::string& key = {}) {
   plan::HttpFilter filter;

@@ -82,9 +82,9 @@ inline Counts choose(const HostSet& set, const BalancerSettings& settings, int t
   return counts;
 }
 
-// Whether hosts 1, 2, … were chosen as often as these parts have it, by Pearson's statistic: it stays
-// below what one sample in 100,000 exceeds by chance (Wilson and Hilferty's approximation, a little
-// above the truth). Where a part is 0 nobody may have been.
+// Whether hosts 1, 2, … were chosen as often as these parts have it, by Pearson's statistic: it
+// stays below what one sample in 100,000 exceeds by chance (Wilson and Hilferty's approximation, a
+// little above the truth). Where a part is 0 nobody may have been.
 inline bool areSharedAs(const Counts& counts, const std::vector<double>& parts) {
   double whole = 0;
   int hosts = 0;

@@ -124,11 +124,12 @@ TEST("Choosing takes nothing of the heap, and of 10,000 hosts not much longer th
     Kind kind;
     uint32_t weights;
   };
-  for (const Way way : {Way{Kind::RoundRobin, 1}, Way{Kind::RoundRobin, 100},
-                        Way{Kind::LeastRequest, 1}, Way{Kind::LeastRequest, 100},
-                        Way{Kind::Random, 1}}) {
+  for (const Way way :
+       {Way{Kind::RoundRobin, 1}, Way{Kind::RoundRobin, 100}, Way{Kind::LeastRequest, 1},
+        Way{Kind::LeastRequest, 100}, Way{Kind::Random, 1}}) {
     const double few = microsOfChoices(way.kind, 100, way.weights);
-    // Its logarithm doubles, and hosts are no longer in caches; one by one it would be a hundred times.
+    // Its logarithm doubles, and hosts are no longer in caches; one by one it would be a hundred
+    // times.
     EXPECT(microsOfChoices(way.kind, kMany, way.weights) < 25 * few);
     const Hosts hosts = hostsWeighing(1000, way.weights);
     const HostSet set = hosts.set();

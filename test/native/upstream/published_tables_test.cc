@@ -219,7 +219,9 @@ TEST("A host whose weight grows takes hashes of others, who take none of each ot
   EXPECT_EQ(elsewhere, 0u);
 }
 
-TEST("Whatever hashes come, no host has more active requests than its bound while others have less") {
+TEST(
+    "Whatever hashes come, no host has more active requests than its bound while others have "
+    "less") {
   for (const Kind kind : {Kind::RingHash, Kind::Maglev}) {
     plan::HashTable settings = kind == Kind::RingHash ? ringOf(1024) : maglevOf(1009);
     settings.balance_factor_pct = 125;

@@ -1,6 +1,6 @@
-// How often each host is chosen, by every balancer and all that comes before it: priorities, health,
-// localities, zones, subsets. Seeds are the same every time; what is left to chance is held against
-// what should be by the chi-squared test.
+// How often each host is chosen, by every balancer and all that comes before it: priorities,
+// health, localities, zones, subsets. Seeds are the same every time; what is left to chance is held
+// against what should be by the chi-squared test.
 #include <cmath>
 
 #include "test/native/test.h"
@@ -89,8 +89,9 @@ TEST("Every balancer gives each host its part; only that of chance does not ask 
     const BalancerSettings settings{.kind = kind};
     EXPECT(shares(even, settings, {1, 1, 1, 1, 1}));
     const bool is_random = kind == Kind::Random;
-    EXPECT(shares(weighted, settings,
-                  is_random ? std::vector<double>{1, 1, 1, 1, 1} : std::vector{1., 2., 3., 4., 10.}));
+    EXPECT(
+        shares(weighted, settings,
+               is_random ? std::vector<double>{1, 1, 1, 1, 1} : std::vector{1., 2., 3., 4., 10.}));
   }
 }
 
@@ -194,10 +195,10 @@ TEST("Priorities share as they are published to") {
     std::vector<uint32_t> loads;
   };
   const std::vector<Row> rows = {
-      {{100, 100}, {100, 0}},          {{72, 100}, {100, 0}},          {{71, 100}, {99, 1}},
-      {{50, 100}, {70, 30}},           {{25, 100}, {35, 65}},          {{0, 100}, {0, 100}},
-      {{100, 100, 100}, {100, 0, 0}},  {{72, 72, 100}, {100, 0, 0}},   {{71, 71, 100}, {99, 1, 0}},
-      {{50, 50, 100}, {70, 30, 0}},    {{25, 100, 100}, {35, 65, 0}},  {{25, 25, 100}, {35, 35, 30}},
+      {{100, 100}, {100, 0}},         {{72, 100}, {100, 0}},         {{71, 100}, {99, 1}},
+      {{50, 100}, {70, 30}},          {{25, 100}, {35, 65}},         {{0, 100}, {0, 100}},
+      {{100, 100, 100}, {100, 0, 0}}, {{72, 72, 100}, {100, 0, 0}},  {{71, 71, 100}, {99, 1, 0}},
+      {{50, 50, 100}, {70, 30, 0}},   {{25, 100, 100}, {35, 65, 0}}, {{25, 25, 100}, {35, 35, 30}},
   };
   for (const Row& row : rows) {
     const HostSet set = healthyOfHundred(row.healthy);

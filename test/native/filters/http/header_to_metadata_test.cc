@@ -116,14 +116,18 @@ TEST("Numbers and protobuf values have their types, and what is none is not told
   const auto told = [&](const std::string& bytes) {
     return toldOf(proxy, "x-v: " + encodeBase64(bytes) + "\r\n");
   };
-  EXPECT_EQ(told("\x1a\x01" "a"), std::string(R"({"v":"a"})"));
+  EXPECT_EQ(told("\x1a\x01"
+                 "a"),
+            std::string(R"({"v":"a"})"));
   EXPECT_EQ(told("\x20\x01"), std::string(R"({"v":true})"));
   EXPECT_EQ(told(std::string("\x11\0\0\0\0\0\0\xf8\x3f", 9)), std::string(R"({"v":1.5})"));
   EXPECT_EQ(told("\x2a\x09\x0a\x07\x0a\x01k\x12\x02\x20\x01"), std::string(R"({"v":{"k":true}})"));
   EXPECT_EQ(told(valueBytes(2, "\x20\x01")), std::string(R"({"v":[[true]]})"));
   for (const std::string& odd :
-       {std::string("\x1a\x05" "a"), std::string("\xff\xff\xff"), std::string("\x1a\x01\xff"),
-        std::string("\x1b"), std::string("\x11\x01"), valueBytes(60, "\x20\x01")}) {
+       {std::string("\x1a\x05"
+                    "a"),
+        std::string("\xff\xff\xff"), std::string("\x1a\x01\xff"), std::string("\x1b"),
+        std::string("\x11\x01"), valueBytes(60, "\x20\x01")}) {
     EXPECT(!has(told(odd), "\"v\""));
   }
   EXPECT_EQ(proxy.stat("http_filter_name.told.base64_decode_failed"), 0u);
@@ -224,8 +228,8 @@ TEST("Metadata that is told in a line of an answer ends it not") {
   managerOf(plan).http_filters[0] =
       answersShow("x-told", MetadataOp::DynamicMetadata, "space", "a");
   Proxy proxy(plan);
-  const std::string answer = get(
-      proxy, "/", "x-a: " + encodeBase64(std::string("one\r\nx-evil: 1\0\ntwo", 19)) + "\r\n");
+  const std::string answer =
+      get(proxy, "/", "x-a: " + encodeBase64(std::string("one\r\nx-evil: 1\0\ntwo", 19)) + "\r\n");
   EXPECT(has(answer, "x-told: one  x-evil: 1  two\r\n"));
 }
 

@@ -20,7 +20,8 @@ plan::JsonMetadataTarget jsonTarget(const std::string& key, JsonType type = Json
   return target;
 }
 
-// What is at that path, by its last name; "none" where there is nothing, "bad" where there can't be.
+// What is at that path, by its last name; "none" where there is nothing, "bad" where there can't
+// be.
 plan::JsonMetadataRule jsonRule(std::vector<std::string> path,
                                 JsonType type = JsonType::ProtobufValue) {
   plan::JsonMetadataRule rule;
@@ -41,8 +42,7 @@ plan::JsonMetadataRules jsonRules(std::vector<plan::JsonMetadataRule> all) {
 plan::Update withJsonRules(uint16_t port, plan::JsonToMetadata rules) {
   plan::Update plan = httpPlan({port});
   auto& filters = managerOf(plan).http_filters;
-  filters.push_back(
-      answersShow("x-told", plan::FormatPiece::Operator::DynamicMetadata, "space"));
+  filters.push_back(answersShow("x-told", plan::FormatPiece::Operator::DynamicMetadata, "space"));
   filters.emplace_back().json_to_metadata = std::move(rules);
   return plan;
 }
@@ -103,10 +103,16 @@ TEST("Values become numbers and texts where that is asked for") {
 TEST("A body that is no JSON is told of as the rules have it, and goes on") {
   Origin origin(repeatRequests);
   Proxy proxy(withRequestRules(origin.port(), {jsonRule({"a"})}));
-  const std::vector<std::string> odd = {
-      "{",    "{\"a\":1}}",       "{'a':1}", "{\"a\":01}", std::string("{\"a\":\"\xff\"}"),
-      "nope", "{\"a\":\"\x01\"}", "\xef\xbb\xbf{}", std::string(200, '['),
-      std::string("{\"a\":1}\0", 8)};
+  const std::vector<std::string> odd = {"{",
+                                        "{\"a\":1}}",
+                                        "{'a':1}",
+                                        "{\"a\":01}",
+                                        std::string("{\"a\":\"\xff\"}"),
+                                        "nope",
+                                        "{\"a\":\"\x01\"}",
+                                        "\xef\xbb\xbf{}",
+                                        std::string(200, '['),
+                                        std::string("{\"a\":1}\0", 8)};
   for (const std::string& body : odd) {
     const std::string answer = jsonPost(proxy, body);
     EXPECT_EQ(toldOfBody(answer), std::string(R"({"a":"bad"})"));
@@ -127,8 +133,9 @@ TEST("Without a body, or with one of another type, there is nothing to look at")
   EXPECT_EQ(toldOfBody(get(proxy, "/", "content-type: application/json\r\n")),
             std::string(R"({"a":"none"})"));
   Socket client = proxy.connect();
-  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
-               "transfer-encoding: chunked\r\n\r\n0\r\n\r\n");
+  client.write(
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+      "transfer-encoding: chunked\r\n\r\n0\r\n\r\n");
   EXPECT_EQ(toldOfBody(client.readMessage()), std::string(R"({"a":"none"})"));
   EXPECT_EQ(proxy.stat("json_to_metadata.rq.no_body"), 2u);
 }
@@ -139,8 +146,9 @@ TEST("A body waits until it is whole, in whatever pieces it comes, and no longer
   plan.listeners[0].per_connection_buffer_limit_bytes = 1024;
   Proxy proxy(plan);
   Socket client = proxy.connect();
-  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
-               "transfer-encoding: chunked\r\n\r\n3\r\n{\"a\r\n");
+  client.write(
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+      "transfer-encoding: chunked\r\n\r\n3\r\n{\"a\r\n");
   EXPECT(proxy.waitFor("http.in.downstream_rq_active", 1));
   EXPECT_EQ(origin.connections(), 0);
   for (const char* piece : {"2\r\n\":\r\n", "1\r\n4\r\n", "2\r\n2}\r\n"}) client.write(piece);

@@ -143,7 +143,8 @@ TEST("A route says of its own whom to ask, by the name that a header has") {
   EXPECT(client.readMessage().ends_with("origin"));
 }
 
-TEST("Virtual hosts are asked for by the table's name and the host's, and the request begins anew") {
+TEST(
+    "Virtual hosts are asked for by the table's name and the host's, and the request begins anew") {
   for (const bool comes : {true, false}) {
     Origin origin(answering("origin"));
     plan::Update plan = httpPlan({origin.port()});

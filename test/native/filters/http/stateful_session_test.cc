@@ -119,7 +119,8 @@ TEST("A header names the host, and the answer names another where it came from t
   const std::string named = "X-Session: " + encodeBase64(hostText(hosts.two)) + "\r\n";
   EXPECT(hosts.allToSecond(named));
   EXPECT(!has(get(hosts.proxy, "/", named), "x-session"));
-  const std::string lost = get(hosts.proxy, "/", "x-session: " + encodeBase64("127.0.0.1:1") + "\r\n");
+  const std::string lost =
+      get(hosts.proxy, "/", "x-session: " + encodeBase64("127.0.0.1:1") + "\r\n");
   EXPECT(lost.ends_with("one") || lost.ends_with("two"));
   const std::string& host = hostText(lost.ends_with("one") ? hosts.one : hosts.two);
   EXPECT(has(lost, "x-session: " + encodeBase64(host) + "\r\n"));
@@ -158,8 +159,9 @@ TEST("An envelope is put around what a host says of its session, and opened for 
   Origin origin([](Socket& socket, int) {
     for (std::string request; !(request = socket.readMessage()).empty();) {
       const size_t at = request.find("x-state: ");
-      const std::string state =
-          at == std::string::npos ? "new" : request.substr(at + 9, request.find("\r\n", at) - at - 9);
+      const std::string state = at == std::string::npos
+                                    ? "new"
+                                    : request.substr(at + 9, request.find("\r\n", at) - at - 9);
       socket.write("HTTP/1.1 200 OK\r\nx-state: " + state + "\r\nx-saw: " + state +
                    "\r\ncontent-length: 0\r\n\r\n");
     }
@@ -176,7 +178,8 @@ TEST("An envelope is put around what a host says of its session, and opened for 
   EXPECT(has(second, "x-state: " + sealed + "\r\n"));
   // What is no envelope goes on as it is.
   for (const char* odd : {"!", ";UV:", ";;;", "UV:bmV3"}) {
-    EXPECT(has(get(proxy, "/", "x-state: " + std::string(odd) + "\r\n"), "x-saw: " + std::string(odd)));
+    EXPECT(has(get(proxy, "/", "x-state: " + std::string(odd) + "\r\n"),
+               "x-saw: " + std::string(odd)));
   }
 }
 
@@ -190,9 +193,9 @@ TEST("An envelope that a client has made smuggles nothing to the host") {
   for (const std::string& inside :
        {std::string("a\r\nx-evil: 1"), std::string("a\nx-evil: 1"), std::string("a\0evil", 6),
         std::string("a\r\n\r\nGET /evil HTTP/1.1\r\nhost: a\r\n\r\n")}) {
-    const std::string answer = get(proxy, "/",
-                                   "x-state: " + encodeBase64(hostText(origin)) + ";UV:" +
-                                       encodeBase64(inside) + "\r\n");
+    const std::string answer =
+        get(proxy, "/",
+            "x-state: " + encodeBase64(hostText(origin)) + ";UV:" + encodeBase64(inside) + "\r\n");
     EXPECT(answer.starts_with("HTTP/1.1 200 "));
     EXPECT(!has(answer, "evil"));
   }
