@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/line_ends.h"
+
 namespace fairlead::format {
 
 Format::Format(const plan::Format& plan) : omits_empty_(plan.omit_empty) {
@@ -45,6 +47,9 @@ std::string_view Format::formatTo(const FormatContext& context, Arena& arena) co
   thread_local std::string text;
   text.clear();
   for (const Piece& piece : pieces_) piece.append(context, &text);
+  // Metadata, filter state and certificates may have been said by clients, in other ways than lines
+  // of a head: none of it may end one.
+  blankLineEnds(&text);
   return text.empty() ? std::string_view("") : arena.copy(text);
 }
 

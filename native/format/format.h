@@ -28,7 +28,7 @@ class Format {
   // A line of a log. What has no value reads as "-", unless the format omits it.
   void appendLine(const FormatContext& context, std::string* out) const;
   // A header's value: in the arena, or the format's own literal. What has no value reads as
-  // nothing.
+  // nothing, and what would end a line as a blank.
   std::string_view formatTo(const FormatContext& context, Arena& arena) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/line_ends.h"
 #include "http/query.h"
 
 namespace fairlead::proxy {
@@ -58,6 +59,8 @@ std::string detailsOf(const net::TlsInfo& tls, const plan::ClientCertDetails& wa
   if (wanted.uri) addNameDetails(tls, "URI=", TlsValue::PeerUriNames, true, &out);
   if (wanted.dns) addNameDetails(tls, "DNS=", TlsValue::PeerDnsNames, false, &out);
   if (wanted.issuer) addQuoted(tls, "Issuer=", TlsValue::PeerIssuer, true, &out);
+  // An authority may have signed any name.
+  blankLineEnds(&out);
   return out;
 }
 

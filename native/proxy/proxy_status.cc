@@ -53,8 +53,11 @@ std::string proxyStatusOf(const plan::ProxyStatus& plan, const format::ResponseF
   if (!plan.removes_details) {
     text.append("; details=\"");
     for (const char c : details) {
+      // That there are details which are empty.
+      if (c == '\0') continue;
       if (c == '"' || c == '\\') text.push_back('\\');
-      text.push_back(c == ' ' ? '_' : c);
+      const auto byte = static_cast<unsigned char>(c);
+      text.push_back(byte <= ' ' || byte == 0x7f ? '_' : c);
     }
     if (!plan.removes_flags) {
       text.append("; ");

@@ -72,7 +72,14 @@ Result<std::unique_ptr<const Match::Rare>> Match::buildRare(const plan::RouteMat
     if (!built) return built.error();
     rare->metadata.push_back(std::move(built.value()));
   }
-  rare->asks_filter_state = !plan.filter_states.empty();
+  for (const plan::FilterStateMatch& state : plan.filter_states) {
+    State& made = rare->states.emplace_back();
+    made.key = state.key;
+    if (!state.text) continue;
+    auto matcher = match::StringMatcher::build(*state.text);
+    if (!matcher) return matcher.error();
+    made.matcher = std::move(matcher.value());
+  }
   return std::unique_ptr<const Rare>(std::move(rare));
 }
 
@@ -124,14 +131,19 @@ bool Match::matchesRest(const RequestView& request) const {
 }
 
 bool Match::matchesRare(const RequestView& request) const {
-  if (rare_->asks_filter_state) return false;
   for (const Cookie& cookie : rare_->cookies) {
     const std::optional<std::string_view> value = findCookie(*request.headers, cookie.name);
     if ((value && cookie.matcher.matches(*value)) == cookie.inverts) return false;
   }
-  if (rare_->metadata.empty()) return true;
+  if (rare_->metadata.empty() && rare_->states.empty()) return true;
   format::FormatContext context;
   request.describe(&context);
+  for (const State& state : rare_->states) {
+    const std::string* value =
+        context.filter_state ? context.filter_state->find(state.key) : nullptr;
+    if (!value && context.connection_state) value = context.connection_state->find(state.key);
+    if (!value || !state.matcher || !state.matcher->matches(*value)) return false;
+  }
   for (const match::MetadataCondition& condition : rare_->metadata) {
     if (!condition.holds(metadataOf(context, condition))) return false;
   }

@@ -49,12 +49,16 @@ class Match {
     match::StringMatcher matcher;
     bool inverts;
   };
+  struct State {
+    std::string key;
+    // Absent: an address is asked for, and filters here keep texts alone: it fits nothing.
+    std::optional<match::StringMatcher> matcher;
+  };
   // What few routes ask.
   struct Rare {
     std::vector<Cookie> cookies;
     std::vector<match::MetadataCondition> metadata;
-    // No filter here keeps objects of filter state: what asks for one fits nothing.
-    bool asks_filter_state = false;
+    std::vector<State> states;
   };
 
   static Result<std::unique_ptr<const Rare>> buildRare(const plan::RouteMatch& plan);

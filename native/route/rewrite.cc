@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/line_ends.h"
+
 namespace fairlead::route {
 
 namespace {
@@ -119,6 +121,7 @@ std::string_view HostRewrite::apply(const RequestView& request, std::string_view
       request.describe(&context);
       std::string text;
       format->appendLine(context, &text);
+      blankLineEnds(&text);
       return arena.copy(text);
     }
     case Kind::PathRegex:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 namespace fairlead::upstream {
@@ -88,6 +87,45 @@ uint32_t below(std::mt19937& random, uint32_t bound) {
   return static_cast<uint32_t>(number);
 }
 
+// The numbers below `count`, shuffled only as far as they are asked for: of ten thousand most often
+// one or two are. The same seed shuffles them alike. One at a time on a thread, whose numbers are
+// in order again when it ends.
+class Shuffle {
+ public:
+  Shuffle(uint32_t count, uint64_t seed)
+      : count_(count), random_(static_cast<std::mt19937::result_type>(seed)) {
+    swapped_.clear();
+    for (auto next = static_cast<uint32_t>(numbers_.size()); next < count; ++next) {
+      numbers_.push_back(next);
+    }
+  }
+  Shuffle(const Shuffle&) = delete;
+  Shuffle& operator=(const Shuffle&) = delete;
+  ~Shuffle() {
+    for (size_t i = swapped_.size(); i > 0; --i)
+      std::swap(numbers_[i - 1], numbers_[swapped_[i - 1]]);
+  }
+
+  // As often as there are numbers.
+  uint32_t next() {
+    const auto at = static_cast<uint32_t>(swapped_.size());
+    swapped_.push_back(at + below(random_, count_ - at));
+    std::swap(numbers_[at], numbers_[swapped_[at]]);
+    return numbers_[at];
+  }
+
+ private:
+  static thread_local std::vector<uint32_t> numbers_;
+  // Where each of those that were asked for came from.
+  static thread_local std::vector<uint32_t> swapped_;
+
+  const uint32_t count_;
+  std::mt19937 random_;
+};
+
+thread_local std::vector<uint32_t> Shuffle::numbers_;
+thread_local std::vector<uint32_t> Shuffle::swapped_;
+
 }  // namespace
 
 // Of what it may have; more than 1 is too much.
@@ -104,12 +142,10 @@ Host* BoundedTable::find(const HashPick& pick) const {
   if (least <= 1) return first;
   Host* least_loaded = first;
   // The same order of the others for the same hash.
-  std::mt19937 random(static_cast<std::mt19937::result_type>(pick.hash));
-  std::vector<uint32_t> order(shares_.size());
-  std::iota(order.begin(), order.end(), 0);
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    std::swap(order[i], order[i + below(random, static_cast<uint32_t>(order.size()) - i)]);
-    const HashShare& other = shares_[order[i]];
+  const auto count = static_cast<uint32_t>(shares_.size());
+  Shuffle order(count, pick.hash);
+  for (uint32_t i = 0; i < count; ++i) {
+    const HashShare& other = shares_[order.next()];
     if (other.host == first) continue;
     const double load = loadOf(other, pick.active_requests);
     if (load <= 1) return other.host;

@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { posix } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
 
@@ -122,6 +122,7 @@ test('bombs of headers and cookies are refused before anything is made of them',
 test('a compression bomb is no larger than what may be kept of it', async (t) => {
   const origin = await startOrigin(t, () => ({}));
   const gzip = { '@type': `${TYPE}.compression.gzip.decompressor.v3.Gzip` };
+  const brotli = { '@type': `${TYPE}.compression.brotli.decompressor.v3.Brotli` };
   const send = await startBefore(t, {
     origins: { origin: origin.port },
     filters: [
@@ -133,21 +134,31 @@ test('a compression bomb is no larger than what may be kept of it', async (t) =>
         },
       },
       {
+        name: 'brotli',
+        typed_config: {
+          '@type': `${FILTER}.decompressor.v3.Decompressor`,
+          decompressor_library: { name: 'brotli', typed_config: brotli },
+        },
+      },
+      {
         name: 'buffer',
         typed_config: { '@type': `${FILTER}.buffer.v3.Buffer`, max_request_bytes: 65_536 },
       },
     ],
   });
-  const post = (body: Buffer) =>
+  const post = (coding: string, body: Buffer) =>
     Buffer.concat([
       Buffer.from(
-        `POST / HTTP/1.1\r\nhost: good.test\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`,
+        `POST / HTTP/1.1\r\nhost: good.test\r\ncontent-encoding: ${coding}\r\ncontent-length: ${body.length}\r\n\r\n`,
       ),
       body,
     ]);
-  assert.equal((await send(post(gzipSync('small')))).status, 200);
-  assert.equal((await send(post(gzipSync(Buffer.alloc(64 << 20))))).status, 413);
-  assert.equal(origin.asked.length, 1);
+  const zeros = Buffer.alloc(64 << 20);
+  assert.equal((await send(post('gzip', gzipSync('small')))).status, 200);
+  assert.equal((await send(post('br', brotliCompressSync('small')))).status, 200);
+  assert.equal((await send(post('gzip', gzipSync(zeros)))).status, 413);
+  assert.equal((await send(post('br', brotliCompressSync(zeros)))).status, 413);
+  assert.equal(origin.asked.length, 2);
 });
 
 // ---- paths ----
@@ -183,6 +194,14 @@ const PATHS = [
   '/\\admin',
   '/%5cadmin',
   '/x%5c..%5cadmin',
+  '/%2e/admin',
+  '/%2E%2E/admin',
+  '/x/%2e./%2e/admin',
+  '/x%2F%2E%2E%2Fadmin',
+  '/;a/../admin',
+  '/admin%2fx',
+  'http://good.test/admin',
+  'http://good.test//x/../admin',
 ];
 const CAREFUL = {
   normalize_path: true,
@@ -312,6 +331,11 @@ test('a token that was not signed by the key of its issuer is none, whatever it 
     'a long token': `${good}${'A'.repeat(50_000)}`,
     'many dots': '.'.repeat(20_000),
     'deep JSON': `${Buffer.from('['.repeat(20_000)).toString('base64url')}.e30.AA`,
+    'two algorithms': `${Buffer.from('{"alg":"RS256","kid":"one","alg":"none"}').toString('base64url')}.${part(CLAIMS)}.`,
+    'an algorithm of another kind of keys': signed({ alg: 'ES256', kid: 'one' }, rsa),
+    'another hash than that of the key': signed({ alg: 'RS512', kid: 'one' }, rsa),
+    'a key id that is a list': signed({ alg: 'RS256', kid: ['one'] }, rsa),
+    'a signature of nothing': `${head}.${part(CLAIMS)}.${'A'.repeat(342)}`,
   };
   for (const [name, token] of Object.entries(forged)) {
     assert.equal((await send(get('/', `authorization: Bearer ${token}`))).status, 401, name);
@@ -349,6 +373,82 @@ test('nothing of a request ends a line of an answer', async (t) => {
   for (const odd of [`/moved/a\rset-cookie:evil`, `/moved/a\u0000b`]) {
     assert.doesNotMatch((await send(get(odd))).head, /^set-cookie/im);
   }
+});
+
+test('nothing that clients say in other ways ends a line either', async (t) => {
+  const origin = await startOrigin(t, ({ headers }) => ({
+    body: JSON.stringify({ evil: headers['x-evil'] ?? null, state: headers['x-state'] ?? null }),
+  }));
+  const told = (key: string): object => ({
+    header: { key: `x-${key}`, value: `%DYNAMIC_METADATA(told:${key})%` },
+  });
+  const send = await startBefore(t, {
+    origins: { origin: origin.port },
+    filters: [
+      {
+        name: 'json',
+        typed_config: {
+          '@type': `${FILTER}.json_to_metadata.v3.JsonToMetadata`,
+          request_rules: {
+            rules: [
+              {
+                selectors: [{ key: 'a' }],
+                on_present: { metadata_namespace: 'told', key: 'body' },
+              },
+            ],
+          },
+        },
+      },
+      {
+        name: 'header',
+        typed_config: {
+          '@type': `${FILTER}.header_to_metadata.v3.Config`,
+          request_rules: [
+            {
+              header: 'x-coded',
+              on_header_present: { metadata_namespace: 'told', key: 'coded', encode: 'BASE64' },
+            },
+          ],
+        },
+      },
+      {
+        name: 'session',
+        typed_config: {
+          '@type': `${FILTER}.stateful_session.v3.StatefulSession`,
+          session_state: {
+            name: 'envelope',
+            typed_config: {
+              '@type': `${TYPE}.http.stateful_session.envelope.v3.EnvelopeSessionState`,
+              header: { name: 'x-state' },
+            },
+          },
+        },
+      },
+    ],
+    routes: [
+      {
+        ...toCluster('/', 'origin'),
+        request_headers_to_add: [told('body'), told('coded')],
+        response_headers_to_add: [told('body'), told('coded')],
+      },
+    ],
+  });
+  const evil = 'a\r\nx-evil: 1\r\nset-cookie: evil=1';
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const body = JSON.stringify({ a: evil });
+  const lines = ['content-type: application/json', `content-length: ${body.length}`];
+  const answers = [
+    await send(get('/', ...lines) + body),
+    await send(get('/', `x-coded: ${base64(evil)}`)),
+    await send(get('/', `x-state: ${base64(`127.0.0.1:${origin.port}`)};UV:${base64(evil)}`)),
+  ];
+  for (const { status, head, body: seen } of answers) {
+    assert.equal(status, 200);
+    assert.doesNotMatch(head, /^(set-cookie|x-evil)/im);
+    assert.equal((JSON.parse(seen) as { evil: unknown }).evil, null);
+  }
+  assert.match(answers[0]?.head ?? '', /^x-body: a {2}x-evil: 1 {2}set-cookie: evil=1$/m);
+  assert.match(answers[1]?.head ?? '', /^x-coded: a {2}x-evil: 1 {2}set-cookie: evil=1$/m);
 });
 
 // ---- what caches keep ----
@@ -415,6 +515,12 @@ test('what one client gets out of a cache no other client can have put there', a
   assert.equal(await body(get('/fails')), 'good.test/fails undefined', 'a failure');
   await body('HEAD /head HTTP/1.1\r\nhost: good.test\r\n\r\n');
   assert.equal(await body(get('/head')), 'good.test/head undefined', 'a head alone');
+  await body(`${get('/fat', 'content-length: 4')}evil`);
+  assert.equal(await isKept(get('/fat')), false, 'of a request with a body');
+  await body(get('/who?a=1&b=2'));
+  assert.equal(await body(get('/who?b=2')), 'good.test/who?b=2 undefined', 'of another query');
+  await body(get('/case'));
+  assert.equal(await isKept(get('/CASE')), false, 'of a path in other letters');
   const smuggled =
     'POST /s HTTP/1.1\r\nhost: good.test\r\ncontent-length: 44\r\ntransfer-encoding: chunked\r\n\r\n' +
     '0\r\n\r\nGET /evil HTTP/1.1\r\nhost: good.test\r\n\r\n';
@@ -465,7 +571,20 @@ test('no origin but those that may is told so, however much it looks like one', 
     'https://good.test evil.test',
     'https://evil.test#https://a.good.test',
     'https://ü.good.test',
+    'https://GOOD.test',
+    'https://a..good.test',
+    'https://.good.test',
+    'https://good.test,https://evil.test',
+    'https://good.test%00.evil.test',
+    'https://a.good.test/',
+    'file://',
   ];
   for (const trick of tricks) assert.equal(await allowed(trick), undefined, trick);
   assert.equal(await allowed('https://evil.test', 'https://good.test'), undefined, 'two of them');
+  const preflight = (from: string): string =>
+    `OPTIONS / HTTP/1.1\r\nhost: good.test\r\norigin: ${from}\r\naccess-control-request-method: PUT\r\n\r\n`;
+  assert.match((await send(preflight('https://good.test'))).head, /^access-control-allow-origin/im);
+  for (const trick of tricks) {
+    assert.doesNotMatch((await send(preflight(trick))).head, /^access-control-/im, trick);
+  }
 });

@@ -1,9 +1,17 @@
 #include "filters/http/demand_waiters.h"
 
+#include <algorithm>
+
 namespace fairlead::filters {
 
 bool DemandWaiters::Waiting::add(unsigned worker, const DemandKey& key, OnDemandWaiter* waiter) {
-  List<OnDemandWaiter>& waiters = by_worker_[worker][key];
+  auto& [by_key, crowd] = by_worker_[worker];
+  // What nobody could be asked for is never met: its waiters have left by and by.
+  if (by_key.size() >= crowd) {
+    std::erase_if(by_key, [](const auto& one) { return one.second.empty(); });
+    crowd = std::max(kCrowd, 2 * by_key.size());
+  }
+  List<OnDemandWaiter>& waiters = by_key[key];
   const bool is_first = waiters.empty();
   waiters.pushBack(waiter);
   return is_first;
@@ -11,7 +19,7 @@ bool DemandWaiters::Waiting::add(unsigned worker, const DemandKey& key, OnDemand
 
 // One that goes on may end others, or wait again.
 void DemandWaiters::Waiting::onMet(unsigned worker, const DemandKey& key) {
-  auto& waiting = by_worker_[worker];
+  auto& waiting = by_worker_[worker].by_key;
   const auto found = waiting.find(key);
   if (found == waiting.end()) return;
   List<OnDemandWaiter> met;

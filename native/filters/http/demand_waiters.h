@@ -43,7 +43,14 @@ class DemandWaiters {
     bool add(unsigned worker, const DemandKey& key, OnDemandWaiter* waiter);
 
    private:
-    std::vector<std::map<DemandKey, List<OnDemandWaiter>>> by_worker_;
+    struct Waiters {
+      std::map<DemandKey, List<OnDemandWaiter>> by_key;
+      // From so many on it is looked which of them have left.
+      size_t crowd = kCrowd;
+    };
+    static constexpr size_t kCrowd = 1024;
+
+    std::vector<Waiters> by_worker_;
   };
 
   const std::shared_ptr<Waiting> waiting_;

@@ -96,7 +96,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       return FilterStatus::Continue;
     }
     for (const AuthzAnswer::Edit& edit : answer_.response_edits) {
-      editResponse(edit.lent(), headers, arena);
+      if (isSendable(edit)) editResponse(edit.lent(), headers, arena);
     }
     return FilterStatus::Continue;
   }
@@ -297,7 +297,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   void tellRefusal(http::HeaderMap& headers) const {
     const auto isTold = [this](const AuthzAnswer::Edit& edit) {
       if (answer_.body.empty() && edit.name == "content-type") return false;
-      return !edit.name.starts_with(':') && edit.name != "content-length" &&
+      return isSendable(edit) && !edit.name.starts_with(':') && edit.name != "content-length" &&
              edit.name != "transfer-encoding" && edit.name != "connection";
     };
     for (const AuthzAnswer::Edit& edit : answer_.edits) {
@@ -314,18 +314,17 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       if (validates && !isHeaderName(edit.name)) return Verdict::Ignored;
       return settings_.rules.onRemove(edit.name);
     }
-    if (validates && (!isHeaderName(edit.name) || !isHeaderValue(edit.value))) {
-      return Verdict::Wrong;
-    }
-    // What breaks a message is never sent.
-    if (!isHeaderName(edit.name) || !isHeaderValue(edit.value)) return Verdict::Ignored;
+    if (validates && !isSendable(edit)) return Verdict::Wrong;
+    if (!isSendable(edit)) return Verdict::Ignored;
     return settings_.rules.onSet(edit.name, edit.value);
   }
 
+  // What breaks a message is never sent, whoever asks for it.
+  static bool isSendable(const AuthzAnswer::Edit& edit) {
+    return isHeaderName(edit.name) && isHeaderValue(edit.value);
+  }
   static bool areValid(const std::vector<AuthzAnswer::Edit>& edits) {
-    return std::ranges::all_of(edits, [](const AuthzAnswer::Edit& edit) {
-      return isHeaderName(edit.name) && isHeaderValue(edit.value);
-    });
+    return std::ranges::all_of(edits, isSendable);
   }
   bool isQueryValid() const {
     return std::ranges::all_of(answer_.query_set, [](const auto& pair) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "filters/http/header_rules.h"
 #include "filters/transcoder/request_translator.h"
 #include "filters/transcoder/response_translator.h"
 #include "format/grpc_status.h"
@@ -307,7 +308,8 @@ class GrpcJsonTranscoder final : public HttpFilter {
         return false;
       }
       if (!std::exchange(has_http_body_, true)) {
-        content_type_of_answer_ = std::move(body.content_type);
+        if (isHeaderValue(body.content_type))
+          content_type_of_answer_ = std::move(body.content_type);
       }
       bytes_.append(body.data);
     }

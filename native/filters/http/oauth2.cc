@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_tree.h"
 #include "base/wall_clock.h"
+#include "filters/http/header_rules.h"
 #include "filters/http/oauth2_client.h"
 #include "filters/http/oauth2_session.h"
 #include "log/log.h"
@@ -62,6 +63,11 @@ OAuth2State OAuth2State::parse(std::string_view coded) {
   if (token->isString()) state.csrf_token = token->text;
   const JsonNode* const flow = root->find("flow_id");
   if (flow && flow->isString()) state.flow = flow->text;
+  // It becomes part of cookies' names, and whoever comes back says it.
+  if (!state.flow.empty() && !isHeaderName(state.flow)) {
+    state.flow.clear();
+    state.why = "State query param contains an invalid flow id";
+  }
   return state;
 }
 

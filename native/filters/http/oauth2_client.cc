@@ -9,6 +9,7 @@
 #include "base/json_tree.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "filters/http/header_rules.h"
 #include "tls/cipher.h"
 #include "tls/private_key.h"
 
@@ -211,6 +212,12 @@ OAuth2Client::Answer OAuth2Client::read(const calls::CallAnswer& answer) const {
   }
   if (!access) {
     return {Kind::Wrong, {}, "No access token found in the token exchange response", said};
+  }
+  for (const std::string* const token : {&tokens.access, &tokens.id, &tokens.refresh}) {
+    if (!isHeaderValue(*token)) {
+      return {
+          Kind::Wrong, {}, "A token that is no header value in the token exchange response", said};
+    }
   }
   if (tokens.expires_s == 0) {
     return {Kind::Wrong,

@@ -30,7 +30,15 @@ std::string_view editQuery(std::string_view path,
   const auto drop = [&parameters](std::string_view name) {
     std::erase_if(parameters, [name](const Pair& one) { return one.first == name; });
   };
+  // Neither a line nor a word of one ends with what a service says.
+  const auto mayBeSent = [](std::string_view text) {
+    return std::ranges::none_of(text, [](char c) {
+      const auto byte = static_cast<uint8_t>(c);
+      return byte <= ' ' || byte == 0x7f;
+    });
+  };
   for (const auto& [name, value] : set) {
+    if (!mayBeSent(name) || !mayBeSent(value)) continue;
     drop(name);
     parameters.emplace_back(name, value);
   }

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/wall_clock.h"
+#include "filters/http/header_rules.h"
 #include "http/cookies.h"
 #include "stats/scopes.h"
 
@@ -161,7 +162,7 @@ class StatefulSession final : public HttpFilter {
     return ticket->address;
   }
 
-  // The host's own value goes on to it.
+  // The host's own value goes on to it, if it can.
   std::string openEnvelope(http::HeaderMap& headers) {
     const http::HeaderEntry* const entry = settings_.envelope.find(headers);
     if (!entry) return {};
@@ -176,6 +177,8 @@ class StatefulSession final : public HttpFilter {
       rest.remove_prefix(part.size());
       if (!part.starts_with(kOwnValueMark)) continue;
       const std::string own = decoded(part.substr(kOwnValueMark.size()));
+      // Whoever sends it may have made it.
+      if (!isHeaderValue(own)) return {};
       const_cast<http::HeaderEntry*>(entry)->setValue(memory_.keep(own));
       break;
     }

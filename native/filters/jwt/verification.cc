@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/base64.h"
+#include "filters/http/header_rules.h"
 
 namespace fairlead::filters {
 
@@ -226,7 +227,8 @@ void JwtVerification::tellClaims(const JwtProvider& provider, const JwtToken& to
       appendJson(&json, *at);
       value = encodeBase64(json);
     }
-    if (!value.empty()) addHeader(claim.header, value);
+    // An issuer may repeat what its users say of themselves.
+    if (!value.empty() && isHeaderValue(value)) addHeader(claim.header, value);
   }
 }
 

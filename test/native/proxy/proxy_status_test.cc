@@ -19,6 +19,10 @@ TEST("An answer of the proxy's own is told of in words of RFC 9209") {
   EXPECT_EQ(proxy::proxyStatusOf(plan, flags, "route not_found", &status),
             "me; error=destination_not_found; details=\"route_not_found; NR\"");
   EXPECT_EQ(status, 404);
+  EXPECT_EQ(proxy::proxyStatusOf(plan, flags, "a\r\nb: \"c\"", &status),
+            "me; error=destination_not_found; details=\"a__b:_\\\"c\\\"; NR\"");
+  EXPECT_EQ(proxy::proxyStatusOf(plan, flags, std::string_view("\0", 1), &status),
+            "me; error=destination_not_found; details=\"; NR\"");
   plan.sets_status = plan.removes_details = true;
   EXPECT_EQ(proxy::proxyStatusOf(plan, flags, "x", &status), "me; error=destination_not_found");
   EXPECT_EQ(status, 500);

@@ -38,6 +38,39 @@ inline std::string get(Proxy& proxy, const std::string& path, const std::string&
   return client.readMessage();
 }
 
+// A filter before all others, which have said all they know by then: answers tell of it in that
+// header.
+inline plan::HttpFilter answersShow(const std::string& header, plan::FormatPiece::Operator what,
+                                    const std::string& argument, const std::string& key = {}) {
+  plan::HttpFilter filter;
+  plan::HeaderChange& change =
+      filter.header_mutation.emplace().mutations.emplace().response.emplace_back();
+  plan::FormatPiece piece;
+  piece.op = what;
+  piece.argument = argument;
+  piece.alternative = key;
+  change.add.emplace().name = header;
+  change.add->value.emplace().pieces = {piece};
+  return filter;
+}
+
+// What the only route says of the filter at that place of the chain.
+inline void sayOnRoute(plan::Update& plan, uint32_t filter, plan::FilterConfig config) {
+  plan::RouteTable& table = plan.route_tables[0];
+  plan::RouteFilter& of_route = table.virtual_hosts[0].routes[0].filters.emplace_back();
+  of_route.filter = filter;
+  of_route.configs = {static_cast<uint32_t>(table.filter_configs.size())};
+  table.filter_configs.push_back(std::move(config));
+}
+
+// Answers with the request that came.
+inline void repeatRequests(Socket& socket, int) {
+  for (std::string message; !(message = socket.readMessage()).empty();) {
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: " + std::to_string(message.size()) +
+                 "\r\n\r\n" + message);
+  }
+}
+
 inline bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }

@@ -26,6 +26,7 @@ struct Seen {
 };
 constinit std::array<Seen, static_cast<size_t>(Call::kCount)> seen;
 thread_local uint64_t allocations = 0;
+thread_local uint64_t allocated_bytes = 0;
 // Null: nobody redirects.
 constinit std::atomic<const sockaddr_in*> redirected_from{nullptr};
 
@@ -61,6 +62,8 @@ Refusing::Refusing(Call call, int error, int granted) : call_(call) {
 Refusing::~Refusing() { of(call_).error = 0; }
 
 uint64_t allocationCount() { return allocations; }
+
+uint64_t allocatedBytes() { return allocated_bytes; }
 
 Redirecting::Redirecting(const sockaddr_in& meant_for) { redirected_from = &meant_for; }
 
@@ -127,6 +130,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 
 void* operator new(size_t size) {
   ++fairlead::test::allocations;
+  fairlead::test::allocated_bytes += size;
   void* const memory = std::malloc(size == 0 ? 1 : size);
   if (!memory) std::abort();
   return memory;

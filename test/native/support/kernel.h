@@ -39,6 +39,8 @@ class Refusing {
 
 // What this thread took of the heap so far, in pieces.
 uint64_t allocationCount();
+// The same in bytes, as they were asked for.
+uint64_t allocatedBytes();
 
 // From here to its end, connections of IPv4 were all meant for this address: the packet filter
 // redirected them.

@@ -150,27 +150,6 @@ TEST("Where balancers begin differs from one to the next, with weights and witho
   }
 }
 
-// Pearson's statistic stays below what one sample in 100,000 exceeds by chance: 30.9 with five
-// hosts' four degrees of freedom.
-TEST("Every balancer shares as it is to, by the chi-squared test") {
-  constexpr int kTimes = 20'000;
-  constexpr double kBound = 30.9;
-  const HostSet even = Hosts().add().add().add().add().add().set();
-  const std::vector<double> fifths(5, 0.2);
-  const HostSet weighted = Hosts().add(1).add(2).add(3).add(4).add(10).set();
-  const std::vector<double> shares = {0.05, 0.1, 0.15, 0.2, 0.5};
-  for (const Kind kind : {Kind::RoundRobin, Kind::LeastRequest, Kind::Random}) {
-    for (const uint64_t seed : {1, 2, 3}) {
-      const BalancerSettings settings{.kind = kind};
-      const auto counts = choose(even, settings, kTimes, nullptr, seed);
-      EXPECT(test::chiSquared(counts, fifths, kTimes) < kBound);
-      if (kind == Kind::Random) continue;
-      const auto other = choose(weighted, settings, kTimes, nullptr, seed);
-      EXPECT(test::chiSquared(other, shares, kTimes) < kBound);
-    }
-  }
-}
-
 TEST("A panic that is to fail traffic chooses nobody, and says that it is one") {
   const HostSet set = Hosts().add().add(1, 0, Health::Unhealthy).add(1, 0, Health::Unhealthy).set();
   EXPECT_EQ(choose(set, {.fails_in_panic = true}, 10).at(0), 10);

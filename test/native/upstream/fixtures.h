@@ -1,6 +1,8 @@
 // Hosts for tests, and how often each is chosen.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -80,16 +82,32 @@ inline Counts choose(const HostSet& set, const BalancerSettings& settings, int t
   return counts;
 }
 
-// Pearson's statistic of counts that should be as these shares, of hosts 1, 2, …
-inline double chiSquared(const Counts& counts, const std::vector<double>& shares, int times) {
+// Whether hosts 1, 2, … were chosen as often as these parts have it, by Pearson's statistic: it
+// stays below what one sample in 100,000 exceeds by chance (Wilson and Hilferty's approximation, a
+// little above the truth). Where a part is 0 nobody may have been.
+inline bool areSharedAs(const Counts& counts, const std::vector<double>& parts) {
+  double whole = 0;
+  int hosts = 0;
+  for (const double part : parts) {
+    whole += part;
+    hosts += part > 0;
+  }
+  int times = 0;
+  for (const auto& [port, count] : counts) {
+    if (port == 0 || port > parts.size() || parts[port - 1] == 0) return false;
+    times += count;
+  }
   double sum = 0;
-  for (size_t i = 0; i < shares.size(); ++i) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == 0) continue;
     const auto found = counts.find(static_cast<unsigned>(i + 1));
     const double seen = found == counts.end() ? 0 : found->second;
-    const double expected = shares[i] * times;
+    const double expected = parts[i] / whole * times;
     sum += (seen - expected) * (seen - expected) / expected;
   }
-  return sum;
+  constexpr double kQuantile = 4.265;
+  const double part = 2.0 / (9 * std::max(hosts - 1, 1));
+  return sum < std::max(hosts - 1, 1) * std::pow(1 - part + kQuantile * std::sqrt(part), 3);
 }
 
 }  // namespace fairlead::test

@@ -24,20 +24,7 @@ function filterNames(): string[] {
 }
 
 /** Of filters whose C++ is told of by others' tests (test/native/caches), by stories and beside the real server. */
-const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set([
-  'cache',
-  'composite',
-  'credential_injector',
-  'discovered',
-  'header_to_metadata',
-  'ip_tagging',
-  'json_to_metadata',
-  'on_demand',
-  'original_src',
-  'set_filter_state',
-  'set_metadata',
-  'stateful_session',
-]);
+const WITHOUT_NATIVE_TEST: ReadonlySet<string> = new Set(['cache', 'discovered']);
 /** Of files that have another name than their member of the plan. */
 const FILES: ReadonlyMap<string, string> = new Map([
   ['composite', 'matched'],

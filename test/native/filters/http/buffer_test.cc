@@ -14,14 +14,6 @@ plan::Update withBuffer(uint16_t port, uint32_t max_bytes) {
   return plan;
 }
 
-// Answers with the request that came.
-void echo(Socket& socket, int) {
-  for (std::string message; !(message = socket.readMessage()).empty();) {
-    socket.write("HTTP/1.1 200 OK\r\ncontent-length: " + std::to_string(message.size()) +
-                 "\r\n\r\n" + message);
-  }
-}
-
 std::string post(Proxy& proxy, const std::string& framing, const std::string& body) {
   Socket client = proxy.connect();
   client.write("POST / HTTP/1.1\r\nhost: a\r\n" + framing + "\r\n" + body);
@@ -31,7 +23,7 @@ std::string post(Proxy& proxy, const std::string& framing, const std::string& bo
 }  // namespace
 
 TEST("A host hears of a request when all of it is here, and how long it is") {
-  Origin origin(echo);
+  Origin origin(repeatRequests);
   Proxy proxy(withBuffer(origin.port(), 100));
   Socket client = proxy.connect();
   client.write("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
@@ -45,7 +37,7 @@ TEST("A host hears of a request when all of it is here, and how long it is") {
 }
 
 TEST("A request of several slabs comes to the host as it was sent") {
-  Origin origin(echo);
+  Origin origin(repeatRequests);
   Proxy proxy(withBuffer(origin.port(), 1'000'000));
   std::string body;
   for (int i = 0; body.size() < 600'000; ++i) body += std::to_string(i) + ",";
@@ -54,7 +46,7 @@ TEST("A request of several slabs comes to the host as it was sent") {
 }
 
 TEST("What is longer than the limit is refused, by one byte") {
-  Origin origin(echo);
+  Origin origin(repeatRequests);
   Proxy proxy(withBuffer(origin.port(), 10));
   EXPECT(post(proxy, "content-length: 10\r\n", "0123456789").starts_with("HTTP/1.1 200 "));
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_too_large"), 0u);
@@ -68,7 +60,7 @@ TEST("What is longer than the limit is refused, by one byte") {
 }
 
 TEST("The limit may be larger than the connection's, and routes have their own or none") {
-  Origin origin(echo);
+  Origin origin(repeatRequests);
   plan::Update plan = withBuffer(origin.port(), 200'000);
   plan.listeners[0].per_connection_buffer_limit_bytes = 1000;
   const std::string body(150'000, 'x');
@@ -92,7 +84,7 @@ TEST("The limit may be larger than the connection's, and routes have their own o
 }
 
 TEST("A client that leaves in the middle leaves nothing behind") {
-  Origin origin(echo);
+  Origin origin(repeatRequests);
   Proxy proxy(withBuffer(origin.port(), 100'000));
   {
     Socket client = proxy.connect();

@@ -57,20 +57,10 @@ Origin::Script saying(std::string answer) {
   };
 }
 
-// Says what it was asked.
-Origin::Script echoing() {
-  return [](Socket& socket, int) {
-    for (std::string request; !(request = socket.readMessage()).empty();) {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: " + std::to_string(request.size()) +
-                   "\r\n\r\n" + request);
-    }
-  };
-}
-
 }  // namespace
 
 TEST("A service of HTTP lets a request go on with headers of its own") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying("HTTP/1.1 200 OK\r\nx-user: ann\r\nother: no\r\ncontent-length: 0\r\n\r\n"));
   Proxy proxy(asking(origin.port(), auth.port(), true));
   const std::string answer = get(proxy, "/");
@@ -81,7 +71,7 @@ TEST("A service of HTTP lets a request go on with headers of its own") {
 }
 
 TEST("What a service of HTTP refuses is answered as it says") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying("HTTP/1.1 401 No\r\nx-why: because\r\ncontent-length: 2\r\n\r\nno"));
   Proxy proxy(asking(origin.port(), auth.port(), true));
   const std::string answer = get(proxy, "/");
@@ -92,7 +82,7 @@ TEST("What a service of HTTP refuses is answered as it says") {
 }
 
 TEST("A service that is not there is an error, and so is an answer that makes no sense") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying(answerOf("\xff\xff\xff")));
   Proxy proxy(asking(origin.port(), auth.port(), false));
   EXPECT(get(proxy, "/").starts_with("HTTP/1.1 403 "));
@@ -120,7 +110,7 @@ TEST("A service of gRPC changes a request, and the answer that it gets") {
   ProtoWriter message;
   message.bytes(1, {});
   message.bytes(3, ok.view());
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying(answerOf(message.take())));
   plan::Update plan = asking(origin.port(), auth.port(), false);
   // Of HTTP/1, which has them only where that is wanted.
@@ -133,7 +123,7 @@ TEST("A service of gRPC changes a request, and the answer that it gets") {
 }
 
 TEST("A client that leaves while its request is asked about takes the call along") {
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth([](Socket& socket, int) {
     while (!socket.readMessage().empty()) continue;
   });
@@ -145,6 +135,56 @@ TEST("A client that leaves while its request is asked about takes the call along
   }
   EXPECT(proxy.waitFor("cluster.auth.upstream_rq_active", 0));
   proxy.expectQuiet();
+}
+
+TEST("Nothing that a service of gRPC says ends a line, of a request or of an answer") {
+  const auto option = [](std::string_view name, std::string_view value) {
+    ProtoWriter header;
+    header.bytes(1, name);
+    header.bytes(2, value);
+    ProtoWriter option;
+    option.bytes(1, header.view());
+    return option;
+  };
+  constexpr std::string_view kEvil = "b\r\nx-evil: 1\r\nx: y";
+  ProtoWriter pair;
+  pair.bytes(1, "q");
+  pair.bytes(2, "1 HTTP/1.1\r\nx-evil: 1\r\n\r\n");
+  ProtoWriter good_pair;
+  good_pair.bytes(1, "p");
+  good_pair.bytes(2, "2");
+  ProtoWriter ok;
+  ok.bytes(2, option("x-a", kEvil).view());
+  ok.bytes(2, option("x-b", "fine").view());
+  ok.bytes(6, option("x-c", kEvil).view());
+  ok.bytes(6, option("x-d", "fine").view());
+  ok.bytes(7, pair.view());
+  ok.bytes(7, good_pair.view());
+  ProtoWriter passed;
+  passed.bytes(1, {});
+  passed.bytes(3, ok.view());
+  ProtoWriter no;
+  no.bytes(2, option("x-c", kEvil).view());
+  no.bytes(2, option("x-e\r\nx-evil", "1").view());
+  no.bytes(2, option("x-d", "fine").view());
+  ProtoWriter code;
+  code.number(1, 7);
+  ProtoWriter denied;
+  denied.bytes(1, code.view());
+  denied.bytes(2, no.view());
+  for (const std::string& message : {passed.take(), denied.take()}) {
+    Origin origin(repeatRequests);
+    Origin auth(saying(answerOf(message)));
+    plan::Update plan = asking(origin.port(), auth.port(), false);
+    plan.clusters.back().enable_trailers = true;
+    Proxy proxy(plan);
+    const std::string answer = get(proxy, "/?a=0");
+    EXPECT(has(answer, "x-d: fine\r\n"));
+    EXPECT(!has(answer, "evil"));
+    if (!answer.starts_with("HTTP/1.1 200 ")) continue;
+    EXPECT(has(answer, "GET /?a=0&p=2 HTTP/1.1\r\n"));
+    EXPECT(has(answer, "x-b: fine\r\n"));
+  }
 }
 
 }  // namespace fairlead::test

@@ -141,4 +141,15 @@ TEST("Who has a good token comes in, and its host hears of the claims") {
   EXPECT_EQ(proxy.stat("http.in.jwt_authn.denied"), 2u);
 }
 
+TEST("A claim that would end a line is not told") {
+  Origin origin(repeatRequests);
+  Proxy proxy(withJwt(origin.port()));
+  const std::string token = tokenOf(R"({"alg":"HS256","kid":"k"})",
+                                    R"({"iss":"one","sub":"ann\r\nx-evil: 1","exp":4102444800})");
+  const std::string answer = get(proxy, "/", "authorization: Bearer " + token + "\r\n");
+  EXPECT(answer.starts_with("HTTP/1.1 200 "));
+  EXPECT(!has(answer, "x-sub"));
+  EXPECT(!has(answer, "evil"));
+}
+
 }  // namespace fairlead::test

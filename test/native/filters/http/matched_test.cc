@@ -76,4 +76,72 @@ TEST("What depends on an answer that is still to come leaves the filter in its p
   EXPECT(has(get(proxy, "/", "x-do: skip\r\n"), "418"));
 }
 
+TEST("A composite has several filters in its place, in their order") {
+  Origin origin(answering("origin"));
+  plan::HttpFilter filter;
+  filter.composite.emplace();
+  filter.match = byHeader();
+  for (const char* value : {R"({"a":1,"b":1})", R"({"b":2})"}) {
+    plan::HttpFilter set;
+    set.set_metadata.emplace().entries = {{"space", true, value, {}}};
+    filter.match->actions[1].filters.push_back(std::move(set));
+  }
+  plan::Update plan = planOf(origin.port(), std::move(filter));
+  auto& filters = managerOf(plan).http_filters;
+  filters.insert(filters.begin(),
+                 answersShow("x-told", plan::FormatPiece::Operator::DynamicMetadata, "space"));
+  Proxy proxy(plan);
+  EXPECT(has(get(proxy, "/", "x-do: fault\r\n"), R"(x-told: {"a":1,"b":2})"));
+  EXPECT(!has(get(proxy, "/", "x-do: skip\r\n"), R"("a")"));
+}
+
+TEST("A composite may take part of the requests alone") {
+  for (const uint32_t millionths : {0u, 1'000'000u}) {
+    Origin origin(answering("origin"));
+    plan::HttpFilter filter;
+    filter.composite.emplace();
+    filter.match = byHeader();
+    filter.match->actions[1].filters.push_back(faultOf(419));
+    filter.match->actions[1].share.emplace().millionths = millionths;
+    Proxy proxy(planOf(origin.port(), std::move(filter)));
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(has(get(proxy, "/", "x-do: fault\r\n"), "419"), millionths > 0);
+    }
+    EXPECT_EQ(proxy.stat("http.in.composite.filter_delegation_success"), millionths > 0 ? 5u : 0u);
+  }
+}
+
+TEST("What an answer decides comes too late for a composite, which is counted") {
+  Origin origin([](Socket& socket, int) {
+    while (!socket.readMessage().empty()) {
+      if (!socket.write("HTTP/1.1 200 OK\r\nx-do: fault\r\ncontent-length: 0\r\n\r\n")) return;
+    }
+  });
+  plan::HttpFilter filter;
+  filter.composite.emplace();
+  filter.match = byHeader(plan::MatchInput::Kind::ResponseHeader);
+  filter.match->actions[1].filters.push_back(faultOf(419));
+  Proxy proxy(planOf(origin.port(), std::move(filter)));
+  EXPECT(get(proxy, "/").starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(proxy.stat("http.in.composite.filter_delegation_error"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.composite.filter_delegation_success"), 0u);
+}
+
+TEST("A route's tree stands in place of the filter's") {
+  Origin origin(answering("origin"));
+  plan::HttpFilter filter;
+  filter.composite.emplace();
+  filter.match = byHeader();
+  filter.match->actions[1].filters.push_back(faultOf(419));
+  plan::Update plan = planOf(origin.port(), std::move(filter));
+  plan::FilterConfig config;
+  config.match = byHeader();
+  config.match->stat_prefix = "in";
+  config.match->actions[1].filters.push_back(faultOf(420));
+  sayOnRoute(plan, 0, std::move(config));
+  Proxy proxy(plan);
+  EXPECT(has(get(proxy, "/", "x-do: fault\r\n"), " 420 "));
+  EXPECT(has(get(proxy, "/", "x-do: skip\r\n"), "origin"));
+}
+
 }  // namespace fairlead::test

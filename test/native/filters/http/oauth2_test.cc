@@ -177,4 +177,24 @@ TEST("A state that nobody was given is refused, and so is one without its cookie
   EXPECT_EQ(proxy.stat("http.in.oauth_failure"), 4u);
 }
 
+TEST("What a client says of its flow ends no line of the answer, nor do a provider's tokens") {
+  Origin origin(repeating());
+  Origin provider(giving(R"({"access_token":"a\r\nset-cookie: evil=1","expires_in":60})"));
+  Proxy proxy(withLogins(origin.port(), provider.port()));
+  // As it was given to whoever attacks, who has the cookie without a suffix, too.
+  const std::string token = "n." + hmacTextOf("n");
+  for (const char* url : {"http://a/back", "nowhere"}) {
+    const std::string state =
+        encodeBase64Url("{\"url\":\"" + std::string(url) + "\",\"csrf_token\":\"" + token +
+                        R"(","flow_id":"n\r\nset-cookie: evil=1\r\nx"})");
+    const std::string answer =
+        get(proxy, "/callback?code=c&state=" + state, "cookie: N=" + token + "\r\n");
+    EXPECT(answer.starts_with("HTTP/1.1 401 "));
+    EXPECT(!has(answer, "evil"));
+  }
+  const std::string answer = askWith(proxy, callback("c"));
+  EXPECT(answer.starts_with("HTTP/1.1 401 "));
+  EXPECT(!has(answer, "evil"));
+}
+
 }  // namespace fairlead::test
