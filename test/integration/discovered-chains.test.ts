@@ -194,7 +194,7 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   const endpoint = (id: string, port: number): Message => ({
     endpoint: { address: address(port), hostname: id },
   });
-  const setEndpoints = (version: string, all: readonly Message[]): void =>
+  const setEndpoints = (version: string, all: readonly Message[]): readonly string[] =>
     plane.set(ENDPOINT, version, all, {
       nameOf: (message) =>
         at(ENDPOINT, (message['endpoint'] as { readonly hostname: string }).hostname),
