@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/name_ids.h"
 #include "base/result.h"
@@ -53,6 +54,17 @@ class RouteTables {
     return true;
   }
 
+  // It goes with the last connection manager that names it.
+  void leave(const std::string& name) { left_.push_back(name); }
+  void removeLeft(Delta* delta) {
+    std::erase_if(left_, [&](const std::string& name) {
+      const auto found = tables_.find(name);
+      if (found != tables_.end() && !found->second.slot.isAlone()) return false;
+      remove(name, delta);
+      return true;
+    });
+  }
+
  private:
   struct Entry {
     NameIds::Ref slot;
@@ -66,6 +78,7 @@ class RouteTables {
   stats::Registry& registry_;
   const route::BuildFilterConfig build_filter_;
   std::unordered_map<std::string, Entry> tables_;
+  std::vector<std::string> left_;
 };
 
 }  // namespace fairlead::worker

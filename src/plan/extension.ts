@@ -31,6 +31,7 @@ import type {
   ResponsePolicy,
   RetryHosts,
   TlsContext,
+  Update,
 } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
@@ -169,6 +170,11 @@ export interface CompileContext {
   readonly httpStatPrefix?: string;
   /** As it calls the filter that is read. */
   readonly httpFilterName?: string;
+  /**
+   * Of a network filter that may change while the server runs: makes of its part what it is from then
+   * on, for the data plane. Absent: it stays as it is.
+   */
+  readonly changesChain?: () => (change: (part: NetworkFilterPlan) => NetworkFilterPlan) => Update;
   /** Takes a place that keys are fetched from and gives the number under which the plan has it. */
   addJwks(source: JwksSource): number;
 }

@@ -76,7 +76,16 @@ export class Extensions {
     for (const place of places) this.#subscriptions.get(keyOf(place))?.fill(place);
   }
 
+  /** Those of filters that came so themselves. */
+  change(come: readonly DiscoveredPlace[], gone: readonly DiscoveredPlace[]): void {
+    for (const one of come) this.add(one);
+    for (const one of gone) this.remove(one);
+    this.fill(come);
+  }
+
   remove(place: DiscoveredPlace): void {
+    const told = place.onGone();
+    if (told.left_route_tables) this.#native.apply(encodeUpdate(told));
     const key = keyOf(place);
     const known = this.#subscriptions.get(key);
     if (!known?.remove(place)) return;
@@ -104,6 +113,8 @@ class ExtensionSubscription {
   readonly #places = new Set<DiscoveredPlace>();
   #current: DynamicExtension | undefined;
   #onFirst: () => void = () => undefined;
+  /** Made of an update that was not taken. */
+  #unused: readonly Filling[] = [];
 
   constructor({ kind, name, source }: Wanted, native: NativeProxy, host: Subscribing) {
     this.#kind = kind;
@@ -117,7 +128,10 @@ class ExtensionSubscription {
         target: `FilterConfigSubscription init ${name}`,
         judge: (resources, version) => this.#judge(resources, version),
         onAbsent: () => this.#forget(),
-        onRejected: () => host.stats.count(`${this.#statPrefix}config_fail`),
+        onRejected: () => {
+          this.#drop();
+          host.stats.count(`${this.#statPrefix}config_fail`);
+        },
       },
       host,
     );
@@ -151,6 +165,7 @@ class ExtensionSubscription {
 
   stop(): void {
     this.#subscription.stop();
+    this.#drop();
   }
 
   end(): void {
@@ -173,6 +188,7 @@ class ExtensionSubscription {
       this.#put([filling]);
       return;
     }
+    filling?.onDropped?.();
     for (const error of errors) this.#host.log('warning', `extension '${this.#name}': ${error}`);
     this.#host.stats.count(`${this.#statPrefix}config_conflict`);
     this.#put([place.fallback ?? place.clear]);
@@ -201,9 +217,12 @@ class ExtensionSubscription {
     }
     const config = message.typed_config as Any;
     const at = first.place.field('typed_config');
+    this.#drop();
     const made = [...this.#places].flatMap((place) => place.compile(config, at) ?? []);
+    this.#unused = made;
     return () => {
       if (messageKey(message) === messageKey(this.#current?.message)) return undefined;
+      this.#unused = [];
       const errors = this.#put(made);
       if (errors.length > 0) return errors.join('\n');
       const kind = this.#kind;
@@ -214,9 +233,21 @@ class ExtensionSubscription {
     };
   }
 
+  #drop(): void {
+    for (const one of this.#unused) one.onDropped?.();
+    this.#unused = [];
+  }
+
   #put(fillings: readonly Filling[]): readonly string[] {
-    return fillings.flatMap((filling) =>
-      this.#native.apply(encodeUpdate(filling())).map(({ message }) => message),
-    );
+    return fillings.flatMap((filling) => {
+      const errors = this.#native.apply(encodeUpdate(filling.update()));
+      if (errors.length > 0) {
+        filling.onDropped?.();
+        return errors.map(({ message }) => message);
+      }
+      const next = filling.onPlaced?.();
+      if (next?.left_route_tables) this.#native.apply(encodeUpdate(next));
+      return [];
+    });
   }
 }

@@ -126,7 +126,13 @@ export class Xds {
     for (const one of plan.context.routes.scopes) this.#addScopes(one);
     this.#extensions = new Extensions(native, this.#host, () => this.#routesToCome.add('filters'));
     for (const one of plan.discovered) this.#extensions.add(one);
-    plan.context.discovered.ask((...wanted) => this.#extensions.latest(...wanted));
+    plan.context.discovered.ask({
+      latest: (...wanted) => this.#extensions.latest(...wanted),
+      onNested: (come, gone) => {
+        this.#extensions.change(come, gone);
+        this.#followRoutes();
+      },
+    });
     for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);

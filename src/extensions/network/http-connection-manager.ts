@@ -219,10 +219,12 @@ function refuseValidators(config: HcmConfig, place: Place): void {
 
 /** Where the routes are, or will be: '' after an error. */
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
-  // The last one of each is the router.
+  // The last one of each is the router; one that comes later has a place like others.
   const chains = [config.http_filters, ...(config.upgrade_configs ?? []).map((one) => one.filters)];
   const chain = chains
-    .flatMap((filters) => (filters ?? []).slice(0, -1))
+    .flatMap((filters = []) =>
+      filters.filter((one, index) => index < filters.length - 1 || one.config_discovery),
+    )
     .map((filter) => ({ name: filter.name ?? '', type: typeOf(filter) }));
   if (config.rds) return requestRoutes(config, config.rds, place.field('rds'), chain, context);
   if (config.scoped_routes) {
