@@ -9,7 +9,6 @@ import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
 import type { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import type { NamePlans } from './cluster/names.js';
-import type { NodeContext } from './collections.js';
 import type { BootstrapPlaces, DiscoveredPlace } from './discovered.js';
 import type { CompileContext, Registry } from './extension.js';
 import type { SinkPlan } from './extension-plans.js';
@@ -50,10 +49,6 @@ export type LaterContext = CompileContext & {
   readonly names: NamePlans;
   readonly hiddenClusters: HiddenClusterPlans;
   readonly discovered: BootstrapPlaces;
-  /** What is told of the node with each collection. */
-  readonly nodeContext: NodeContext;
-  /** The bootstrap's aggregated stream is incremental. */
-  readonly isAdsDelta: boolean;
 };
 
 export interface CompiledBootstrap {

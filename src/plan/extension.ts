@@ -120,6 +120,10 @@ export interface CompileContext {
   readonly nodeMetadata: Readonly<Record<string, unknown>>;
   /** The bootstrap has an aggregated stream. */
   readonly hasAds: boolean;
+  /** It is incremental. */
+  readonly isAdsDelta: boolean;
+  /** What is told of the node with each collection that is asked for. */
+  readonly nodeContext: ReadonlyMap<string, string>;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */

@@ -34,6 +34,8 @@ export interface SrdsPlan {
   /** Of the subscription: its statistics have it. */
   readonly name: string;
   readonly source: Source;
+  /** As the collection of them is called; absent: all that there are. */
+  readonly collection?: string;
   readonly statPrefix: string;
   readonly fragments: readonly ScopeFragment[];
   /** Of the filters that the tables' requests pass. */

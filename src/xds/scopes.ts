@@ -60,7 +60,9 @@ export class ScopeSubscription {
     this.#statPrefix = native.addScopedRdsStats(plan.statPrefix, plan.name);
     this.#subscription = new Subscription(
       {
-        ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS, names: [] },
+        ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS },
+        names: plan.collection === undefined ? [] : [plan.collection],
+        isCollection: plan.collection !== undefined,
         target: `SRDS ${plan.name}`,
         judge: (resources, version) => this.#judge(resources, version),
       },
