@@ -91,6 +91,8 @@ export interface CompiledBootstrap {
   readonly startIssues: readonly Issue[];
   /** Absent: there is no aggregated stream. */
   readonly ads?: StreamPlan;
+  /** The aggregated streams of authorities, in the order of the bootstrap. */
+  readonly authorities: readonly StreamPlan[];
   /** Who hears what clusters have to do; absent: nobody. */
   readonly loadReports?: StreamPlan;
   /** Who says what else is to be checked; absent: nobody. */

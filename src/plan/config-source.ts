@@ -65,10 +65,7 @@ export function compileConfigSource(
   }
   if (source.path_config_source)
     return compilePath(source.path_config_source, place.field('path_config_source'));
-  const initialFetchTimeoutMs = wholeMs(
-    source.initial_fetch_timeout,
-    DEFAULT_INITIAL_FETCH_TIMEOUT_MS,
-  );
+  const initialFetchTimeoutMs = fetchTimeoutMs(source);
   if (source.ads) {
     if (context.hasAds) return { kind: 'ads', initialFetchTimeoutMs };
     start.field('ads').error('ADS must be configured to support an ADS config source', {
@@ -89,6 +86,10 @@ export function compileConfigSource(
     api && compileApiSource(api, start.field('api_config_source'), context, initialFetchTimeoutMs)
   );
 }
+
+/** How long whoever waits for a first answer of it does so. */
+export const fetchTimeoutMs = ({ initial_fetch_timeout: timeout }: ConfigSource): number =>
+  wholeMs(timeout, DEFAULT_INITIAL_FETCH_TIMEOUT_MS);
 
 function compilePath(source: PathConfigSource, place: Place): FileSource | undefined {
   refuseOtherFields(place, source, PATH);

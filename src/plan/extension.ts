@@ -5,6 +5,7 @@ import type {
   envoy_config_trace_v3_Tracing_Http as TracerProvider,
 } from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
+import type { Authorities } from './authorities.js';
 import { isKnown, knownByName, namesOf, unregistered, type Kind } from './known-extensions.js';
 import type {
   BalancerPlan,
@@ -122,6 +123,8 @@ export interface CompileContext {
   readonly hasAds: boolean;
   /** It is incremental. */
   readonly isAdsDelta: boolean;
+  /** Who is asked for resources with xdstp names. */
+  readonly authorities: Authorities;
   /** What is told of the node with each collection that is asked for. */
   readonly nodeContext: ReadonlyMap<string, string>;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */

@@ -20,9 +20,11 @@ interface ServerSource {
   readonly initialFetchTimeoutMs: number;
 }
 
-/** The bootstrap's aggregated stream. */
+/** An aggregated stream of the bootstrap. */
 export interface AdsSource extends ServerSource {
   readonly kind: 'ads';
+  /** That of an authority, by its place in the bootstrap; absent: that of ads_config. */
+  readonly authority?: number;
 }
 
 /** A stream of its own. */

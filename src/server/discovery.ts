@@ -78,7 +78,9 @@ export class Discovery {
     await this.#startServices();
     const xds = await this.#makeXds();
     // Control planes may be there.
-    if (this.#compiled.ads || hasServer(this.#compiled)) await Promise.all(this.#answers ?? []);
+    const { ads, authorities } = this.#compiled;
+    if (ads || authorities.length > 0 || hasServer(this.#compiled))
+      await Promise.all(this.#answers ?? []);
     if (xds && !this.#isStopped) await xds.start(() => this.#clustersReady());
     else await this.#clustersReady();
     await this.#startJwks();
@@ -150,7 +152,7 @@ export class Discovery {
 
   async #makeXds(): Promise<Xds | undefined> {
     const { eds, cds, lds, tls, ads, rtds, context, discovered } = this.#compiled;
-    const { compileClusterLater } = this.#compiled;
+    const { compileClusterLater, authorities } = this.#compiled;
     const { routes, clusterSources, live } = context;
     const hasSecrets = live.has('secret') || tls.some(({ recipe }) => recipe !== undefined);
     const hasRoutes =
@@ -158,12 +160,16 @@ export class Discovery {
       routes.scopes.length > 0 ||
       discovered.length > 0 ||
       !clusterSources.isEmpty;
-    const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !ads;
+    const hasStreams = ads !== undefined || authorities.length > 0;
+    const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !hasStreams;
     if (!hasRoutes && !hasSecrets && isEmpty) return undefined;
     const { Xds } = await import('../xds/xds.js');
     if (this.#isStopped) return undefined;
     const { native, stats, log, options, drain, node, runtime } = this.#host;
-    const plan = { eds, cds, lds, tls, ads, rtds, context, discovered, compileClusterLater };
+    const plan = {
+      ...{ eds, cds, lds, tls, ads, authorities, rtds, context, discovered },
+      compileClusterLater,
+    };
     this.#xds = new Xds(plan, native, {
       unknownFields: unknownFields(options),
       stats,

@@ -135,7 +135,8 @@ export class ScopeSubscription {
     refuseOtherFields(place, message, SCOPE);
     const routes = new ChainRoutes(this.#context.routes);
     const { name = '', on_demand: onDemand, route_configuration_name: named = '' } = message;
-    const { statPrefix, chain, routes: source } = this.#plan;
+    const { statPrefix, chain, routes: usual } = this.#plan;
+    const source = usual && (this.#context.authorities.sourceOf(named) ?? usual);
     let table = '';
     if (message.route_configuration) {
       const at = place.field('route_configuration');

@@ -41,6 +41,7 @@ export interface XdsPlan {
   readonly lds: LdsPlan | undefined;
   readonly rtds: readonly RtdsPlan[];
   readonly ads: StreamPlan | undefined;
+  readonly authorities: readonly StreamPlan[];
   /** Filters of static listeners that come later. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Of clusters that requests ask for. */
@@ -113,7 +114,7 @@ export class Xds {
   /** The static clusters have been applied. */
   constructor(plan: XdsPlan, native: NativeProxy, host: XdsHost) {
     this.#native = native;
-    this.#planes = new ControlPlanes(plan.ads, { ...host, native });
+    this.#planes = new ControlPlanes(plan.ads, plan.authorities, { ...host, native });
     this.#host = { ...host, planes: this.#planes, targets: this.#targets };
     this.#context = plan.context;
     const layerStats = plan.rtds.length > 0 ? native.addRtdsStats() : '';
@@ -178,6 +179,7 @@ export class Xds {
     this.#secrets.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
+    this.#planes.open();
     for (const one of this.#layers) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;

@@ -10,7 +10,7 @@ import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import type { Place } from '../../plan/message/place.js';
 import { HttpConnectionManager_Codec as Codec } from '../../plan/plan.gen.js';
-import { compileConfigSource } from '../../plan/config-source.js';
+import { compileSourceOf } from '../../plan/authorities.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileLocalReplies } from '../../plan/local-replies.js';
 import { compileHttp2Options } from '../../plan/http2-options.js';
@@ -254,13 +254,13 @@ function requestRoutes(
   context: CompileContext,
 ): string {
   refuseOtherFields(place, rds, RDS);
-  const source = compileConfigSource(
-    rds.config_source,
+  const { route_config_name: name = '' } = rds;
+  const source = compileSourceOf(
+    ...([name, rds.config_source] as const),
     'envoy.config.route.v3.RouteConfiguration',
     place.field('config_source'),
     context,
   );
-  const { route_config_name: name = '' } = rds;
   if (!source) return '';
   return context.routes.request({
     name,

@@ -111,7 +111,8 @@ function tableOf(
   }
   if (!routes) return '';
   const { route_configuration_name: name = '' } = scope;
-  return context.routes.request({ name, source: routes, statPrefix, chain });
+  const source = context.authorities.sourceOf(name) ?? routes;
+  return context.routes.request({ name, source, statPrefix, chain });
 }
 
 interface ScopeUse {
