@@ -257,6 +257,11 @@ export interface NativeProxy {
    * subscription whose own stream it is, or empty.
    */
   addControlPlaneStats(prefix: string): string;
+  /**
+   * Whether a cluster waits for its first hosts; `isNew`: nobody is shown it until then. Others go on
+   * with the hosts of the one before.
+   */
+  setWarming(cluster: string, isWarming: boolean, isNew: boolean): void;
   /** From here on there are statistics that begin so: "runtime.". */
   addRtdsStats(): string;
   /** From here on there are statistics that begin so: "load_reporter.". */

@@ -67,6 +67,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::addLoadReporterStats>("addLoadReporterStats"),
                          method<&ProxyClusters::addHdsStats>("addHdsStats"),
                          method<&ProxyClusters::removeStats>("removeStats"),
+                         method<&ProxyClusters::setWarming>("setWarming"),
                          method<&ProxyClusters::addRdsStats>("addRdsStats"),
                          method<&ProxyClusters::addSdsStats>("addSdsStats"),
                          method<&ProxyClusters::addVhdsStats>("addVhdsStats"),

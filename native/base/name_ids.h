@@ -41,8 +41,6 @@ class NameIds {
     uint32_t id() const { return id_; }
     // Where there is one.
     const std::string& name() const { return *name_; }
-    // Nobody else holds it. Where there is one; the control thread's.
-    bool isAlone() const { return ids_->entries_[id_].holders == 1; }
 
    private:
     friend class NameIds;

@@ -99,7 +99,12 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   destinations_.attach(*cluster, upstream::hostClockMs());
   load_weights_.attach(*cluster, upstream::hostClockMs());
   auto hosts = hostsAtFirst(*cluster, place.get());
-  if (place) retire(*place);
+  if (place) {
+    retire(*place);
+    forgetWarming(plan.name);
+    if (place->settings().is_hidden) --hidden_;
+  }
+  if (plan.is_hidden) ++hidden_;
   retired_.add(std::exchange(place, cluster));
   showCount();
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
@@ -276,6 +281,8 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
+  forgetWarming(name);
+  if (is_hidden) --hidden_;
   if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();
   return true;

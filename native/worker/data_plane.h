@@ -202,6 +202,14 @@ class DataPlane {
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
     return clusters_.all();
   }
+  // By name: whether it waits for its first hosts, and whether it takes another's place then.
+  void setWarming(const std::string& cluster, bool is_warming, bool is_new) {
+    using Warming = Clusters::Warming;
+    clusters_.setWarming(cluster, !is_warming ? Warming::None
+                                  : is_new    ? Warming::New
+                                              : Warming::InPlace);
+  }
+  bool isShown(const std::string& cluster) const { return clusters_.isShown(cluster); }
 
  private:
   void applyToProcess(const plan::Update& update);

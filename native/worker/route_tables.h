@@ -59,8 +59,19 @@ class RouteTables {
   void removeLeft(Delta* delta) {
     std::erase_if(left_, [&](const std::string& name) {
       const auto found = tables_.find(name);
-      if (found != tables_.end() && !found->second.slot.isAlone()) return false;
-      remove(name, delta);
+      if (found == tables_.end()) return true;
+      Entry& entry = found->second;
+      const uint32_t id = entry.slot.id();
+      const size_t names = ids_.count();
+      entry.slot = {};
+      // Somebody else holds it still.
+      if (ids_.count() == names) {
+        entry.slot = ids_.hold(name);
+        return false;
+      }
+      delta->push_back(RouteChange{id, nullptr});
+      retired_.add(std::move(entry.table));
+      tables_.erase(found);
       return true;
     });
   }

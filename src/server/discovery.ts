@@ -326,11 +326,12 @@ export class Discovery {
     return monitor.start();
   }
 
-  #followDns(plan: DnsClusterPlan): void {
+  #followDns(plan: DnsClusterPlan): Promise<void> | undefined {
     const answer = this.#beginDns(plan);
-    if (!answer) return;
+    if (!answer) return undefined;
     if (this.#answers) this.#answers.push(answer);
     else unawaited(`the hosts of ${plan.name}`, answer);
+    return answer;
   }
 
   #forgetDns(cluster: string): void {

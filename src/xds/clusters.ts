@@ -28,11 +28,13 @@ interface NewCluster {
 
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
-  /** The cluster is there, or is another now: from here on it is given hosts. */
-  follow(plan: ClusterPlan): void;
+  /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
+  follow(plan: ClusterPlan, isNew: boolean): void;
   /** Those that it is given already, where they come from the same place as before. */
   hostsOf(plan: ClusterPlan): Assignment | undefined;
   forget(cluster: string): void;
+  /** Its hosts are waited for. */
+  isWarming(cluster: string): boolean;
 }
 
 export class ClusterSubscription {
@@ -43,9 +45,11 @@ export class ClusterSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   readonly #current = new Map<string, DynamicCluster>();
+  /** In whose place others have come that wait for their hosts. */
+  readonly #replaced = new Map<string, DynamicCluster>();
   #version = '';
   /** Clusters that have come, and are not given hosts yet. */
-  readonly #toFollow = new Map<string, ClusterPlan>();
+  readonly #toFollow = new Map<string, { readonly plan: ClusterPlan; readonly isNew: boolean }>();
   #isFollowing = false;
   #isStopped = false;
 
@@ -76,6 +80,16 @@ export class ClusterSubscription {
 
   get current(): Iterable<DynamicCluster> {
     return this.#current.values();
+  }
+
+  /** While another waits in its place. */
+  replaced(name: string): DynamicCluster | undefined {
+    return this.#replaced.get(name);
+  }
+
+  /** The cluster of that name has its hosts. */
+  onWarm(name: string): void {
+    this.#replaced.delete(name);
   }
 
   start(): void {
@@ -179,11 +193,15 @@ export class ClusterSubscription {
       this.#sources.forget(name);
       this.#toFollow.delete(name);
       this.#current.delete(name);
+      this.#replaced.delete(name);
     }
     for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
+      const before = this.#current.get(name);
+      // Where that one waits itself it was never in use, and what it has replaced stays.
+      if (before && !this.#sources.isWarming(name)) this.#replaced.set(name, before);
       this.#current.set(name, { version: own, message, updatedMs });
-      this.#toFollow.set(name, plan);
+      this.#toFollow.set(name, { plan, isNew: !this.#replaced.has(name) });
     }
     return [];
   }
@@ -195,9 +213,10 @@ export class ClusterSubscription {
     const leave = this.#host.targets.add('CDS');
     const slices = new Slices();
     try {
-      for (const [name, plan] of this.#toFollow) {
+      for (const [name, { plan, isNew }] of this.#toFollow) {
         this.#toFollow.delete(name);
-        this.#sources.follow(plan);
+        this.#sources.follow(plan, isNew);
+        if (!this.#sources.isWarming(name)) this.onWarm(name);
         const pause = slices.pause();
         if (pause) await pause;
       }

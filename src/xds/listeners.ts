@@ -29,6 +29,8 @@ export interface ListenerHost extends Subscribing {
   readonly drain: DrainOptions;
   /** False: listeners of that direction are stopped, or a successor has them. */
   readonly mayListen: (direction: Listener['traffic_direction']) => boolean;
+  /** False: the server waits for its first resources still. */
+  readonly isStarted: () => boolean;
   /** Of all clusters that there are. */
   readonly clusterNames: () => ReadonlySet<string>;
   /** Other route configurations may be wanted, or none: called before a listener is put in place. */
@@ -65,6 +67,8 @@ const isThereTwice = (name: string): Refusal => ({
 
 /** What the start waits for while listeners are not in place: each of them says itself why. */
 export const LISTENERS = 'LDS listeners';
+
+const MANAGER = 'listener_manager.';
 
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
@@ -209,6 +213,7 @@ export class ListenerSubscription {
       this.#apply(round);
       return;
     }
+    this.#showWarming(round);
     const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
@@ -218,10 +223,26 @@ export class ListenerSubscription {
     unawaited('the routes of listeners', end());
   }
 
+  /** Before the start is over they count as active, as in the real server. */
+  #showWarming({ changes }: Round): void {
+    const { stats, isStarted } = this.#host;
+    if (isStarted()) {
+      stats.setGauge(`${MANAGER}total_listeners_warming`, changes.length);
+      return;
+    }
+    const names = new Set([
+      ...this.#current.keys(),
+      ...this.#plan.staticListeners.map(({ name = '' }) => name),
+      ...changes.map(({ plan }) => plan.name ?? ''),
+    ]);
+    stats.setGauge(`${MANAGER}total_listeners_active`, names.size);
+  }
+
   #endWarming(): void {
     const held = this.#warming;
     this.#warming = undefined;
     if (!held) return;
+    this.#host.stats.setGauge(`${MANAGER}total_listeners_warming`, 0);
     this.#apply(held);
     for (const { refusal, message } of held.changes) {
       if (!refusal) continue;

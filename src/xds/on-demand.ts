@@ -152,8 +152,10 @@ class ClustersOnDemand {
       );
       if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
       for (const { plan, ...cluster } of plans) {
-        this.#current.set(cluster.message.name ?? '', { ...cluster, updatedMs: Date.now() });
-        this.#host.follow(plan);
+        const name = cluster.message.name ?? '';
+        const isNew = !this.#current.has(name);
+        this.#current.set(name, { ...cluster, updatedMs: Date.now() });
+        this.#host.follow(plan, isNew);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }
       return undefined;

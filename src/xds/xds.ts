@@ -56,8 +56,8 @@ export interface XdsHost
   extends Omit<ControlPlanesHost, 'native'>, Pick<ListenerHost, 'drain' | 'mayListen'> {
   /** Of the runtime, by its name. */
   useLayer(name: string, values: PlainObject): void;
-  /** A cluster has come whose hosts DNS knows. */
-  followDns(plan: DnsClusterPlan): void;
+  /** A cluster has come whose hosts DNS knows. Resolves with the first answer; undefined: nobody asks. */
+  followDns(plan: DnsClusterPlan): Promise<void> | undefined;
   /** Of any cluster that has gone. */
   forgetDns(cluster: string): void;
   /** A cluster has come whose hosts are those that requests name. */
@@ -78,6 +78,8 @@ export interface DynamicListeners {
   readonly version: string;
   readonly active: readonly DynamicListener[];
   readonly warming: readonly DynamicListener[];
+  /** Among the active: the start of the server waits for what they wait for. */
+  readonly early: readonly DynamicListener[];
   readonly draining: readonly DynamicListener[];
   readonly refused: readonly RefusedListener[];
   /** Of all of them. */
@@ -106,6 +108,9 @@ export class Xds {
   #filled: ReadonlySet<DiscoveredPlace> = new Set();
   #isStopped = false;
   #areClustersReady = false;
+  #isStarted = false;
+  /** Clusters that wait for their hosts, and for what. */
+  readonly #warming = new Map<string, Promise<unknown>>();
   /** Of clusters of CDS. */
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of listeners of LDS. */
@@ -138,9 +143,10 @@ export class Xds {
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);
     const hosts: HostSources = {
-      follow: (cluster) => this.#follow(cluster),
+      follow: (cluster, isNew) => this.#follow(cluster, isNew),
       hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
       forget: (name) => this.#forget(name),
+      isWarming: (name) => this.isWarming(name),
     };
     this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, hosts);
     const parts = { sources: plan.context.clusterSources, compile: plan.compileClusterLater };
@@ -158,6 +164,7 @@ export class Xds {
         routesToCome: () =>
           this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined,
         clusterNames: () => this.#clusterNames(),
+        isStarted: () => this.#isStarted,
         onRoutes: () => {
           this.#followRoutes();
           this.#beginExtensions();
@@ -197,6 +204,7 @@ export class Xds {
     this.#listeners?.start();
     await this.#routesToCome.settled();
     await this.#targets.settled();
+    this.#isStarted = true;
   }
 
   /** What of listeners the start waits for, as /init_dump calls it. */
@@ -260,9 +268,14 @@ export class Xds {
     };
   }
 
-  /** The hosts of a cluster of CDS are waited for. */
+  /** The hosts of a cluster of CDS are waited for, but for those that the start waits for. */
   isWarming(cluster: string): boolean {
-    return this.#endpoints.get(cluster)?.isWarming ?? false;
+    return this.#warming.has(cluster);
+  }
+
+  /** What is in use while that cluster of CDS waits; undefined: nothing. */
+  replaced(cluster: string): DynamicCluster | undefined {
+    return this.#clusters?.replaced(cluster);
   }
 
   /** Undefined: there is no LDS. */
@@ -270,7 +283,12 @@ export class Xds {
     const from = this.#listeners;
     if (!from) return undefined;
     const { version, warming, draining, refused, chains } = from;
-    return { version, active: [...from.current], warming, draining, refused, chains };
+    const rest = { version, draining, refused, chains };
+    if (this.#isStarted) return { ...rest, active: [...from.current], warming, early: [] };
+    // As the real server: before the workers start there is nothing that another waits for.
+    const names = new Set(warming.map(({ message }) => message.name));
+    const others = [...from.current].filter(({ message }) => !names.has(message.name));
+    return { ...rest, active: [...others, ...warming], warming: [], early: warming };
   }
 
   /** Listeners may listen again. */
@@ -367,7 +385,7 @@ export class Xds {
     this.#filled = new Set(placed);
   }
 
-  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan): void {
+  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
     const before = this.#sockets.get(name) ?? [];
     this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
@@ -375,16 +393,35 @@ export class Xds {
     for (const socket of before) this.#secrets.remove(socket);
     const same = eds && this.#sameEndpoints(eds);
     if (!same) this.#forgetEndpoints(name);
-    if (eds && !same) this.#addEndpoints(eds).start();
+    const fresh = eds && !same ? this.#addEndpoints(eds) : undefined;
+    fresh?.start();
     this.#host.forgetDns(name);
-    if (dns) this.#host.followDns(dns);
+    const answer = dns && this.#host.followDns(dns);
+    this.#warm(name, fresh?.isWarming ? fresh.warmed : answer, isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
+  }
+
+  /** As the real server: those that come before all first ones have their hosts are in use at once. */
+  #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
+    this.#warming.delete(name);
+    if (!hosts || !this.#areClustersReady) return;
+    this.#warming.set(name, hosts);
+    this.#native.setWarming(name, true, isNew);
+    const end = async (): Promise<void> => {
+      await hosts;
+      if (this.#warming.get(name) !== hosts) return;
+      this.#warming.delete(name);
+      this.#native.setWarming(name, false, isNew);
+      this.#clusters?.onWarm(name);
+    };
+    unawaited('a cluster that waits for its hosts', end());
   }
 
   #forget(cluster: string): void {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
+    this.#warming.delete(cluster);
     this.#forgetEndpoints(cluster);
     this.#host.forgetDns(cluster);
     this.#host.forgetNames(cluster);

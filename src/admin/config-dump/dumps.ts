@@ -53,7 +53,11 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
       dynamic_active_clusters: () =>
-        dynamicClusterItems(dynamic.filter(({ message }) => !isWarming(host, message))),
+        dynamicClusterItems(
+          dynamic.flatMap((one) =>
+            isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
+          ),
+        ),
       dynamic_warming_clusters: () =>
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
@@ -123,6 +127,9 @@ interface Named {
 
 const isWarming = ({ xds }: AdminHost, { name = '' }: Cluster): boolean =>
   xds?.isWarming(name) ?? false;
+
+const replacedBy = ({ xds }: AdminHost, { name = '' }: Cluster): DynamicCluster | undefined =>
+  xds?.replaced(name);
 
 /** Whole seconds have no fraction. */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');

@@ -28,7 +28,8 @@ function initDump(host: AdminHost): AdminReply {
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
   const unready = new Set(xds?.unready ?? []);
   const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
-  const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
+  const { warming: later = [], early = [] } = xds?.listeners() ?? {};
+  const warming = [...early, ...later].map(({ message }) => message);
   const ofListeners = [...fixed, ...warming].map((listener) => ({
     listener,
     targets: targetsOf(listener).filter((target) => unready.has(target)),

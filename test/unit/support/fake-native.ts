@@ -234,6 +234,9 @@ export class FakeNative implements NativeProxy {
   }
 
   removeStats(_prefix: string): void {}
+  setWarming(): void {
+    // Pages of clusters are not told of.
+  }
 
   addTracerStats(kind: string): string {
     return `tracing.${kind}.`;
