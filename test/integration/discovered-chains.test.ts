@@ -13,6 +13,7 @@ import {
   ENDPOINTS,
   EXTENSION,
   LISTENER,
+  ROUTES,
   type Message,
 } from './support/control-plane.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
@@ -21,6 +22,9 @@ const ANY = 'type.googleapis.com/';
 const NETWORK = `${ANY}envoy.extensions.filters.network`;
 const ANSWER = `${NETWORK}.direct_response.v3.Config`;
 const PROXY_PROTOCOL = `${ANY}envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol`;
+const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
+const FAULT = `${ANY}envoy.extensions.filters.http.fault.v3.HTTPFault`;
+const ROUTER = `${ANY}envoy.extensions.filters.http.router.v3.Router`;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const ADS = { ads: {}, resource_api_version: 'V3' };
 
@@ -123,6 +127,63 @@ test('a network filter comes, changes, is refused and goes; a listener filter st
     return (await stat(proxy, 'network_extension_config_missing')) > 0;
   });
   assert.equal(await stat(proxy, 'network_filter.answer.config_reload'), 3);
+});
+
+const saying = (text: string): Message => ({
+  name: 'table',
+  virtual_hosts: [
+    {
+      ...{ name: 'all', domains: ['*'] },
+      routes: [
+        {
+          match: { prefix: '/' },
+          direct_response: { status: 200, body: { inline_string: text } },
+        },
+      ],
+    },
+  ],
+});
+
+test('a connection manager comes with its routes, its filters and its router', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const manager = (routes: Message, filters: readonly Message[]): Message => ({
+    name: 'manager',
+    typed_config: { '@type': HCM, stat_prefix: 'late', ...routes, http_filters: filters },
+  });
+  const router = { name: 'router', typed_config: { '@type': ROUTER } };
+  const own = manager({ route_config: saying('its own') }, [router]);
+  const rds = { rds: { route_config_name: 'table', config_source: ADS } };
+  const others = manager(rds, [later('fault', FAULT), later('router', ROUTER)]);
+  plane.set(ROUTES, '1', [saying('by RDS')]);
+  plane.set(EXTENSION, '1', [own]);
+  const listener = {
+    ...{ name: 'web', address: address(0) },
+    filter_chains: [{ filters: [later('manager', HCM)] }],
+  };
+  const proxy = await startProxy(t, bootstrap(plane, {}, [listener]));
+  const url = await proxy.listenerUrl('web');
+  const get = async (): Promise<string> => {
+    const response = await fetch(url, { headers: { connection: 'close' } });
+    return `${response.status} ${await response.text()}`;
+  };
+  assert.equal(await get(), '200 its own');
+  plane.set(EXTENSION, '2', [others, router]);
+  // Its filter has not come.
+  await until('the filter', async () => (await get()).startsWith('500'));
+  const abort = { http_status: 418, percentage: { numerator: 100 } };
+  const fault = { name: 'fault', typed_config: { '@type': FAULT, abort } };
+  plane.set(EXTENSION, '3', [others, router, fault]);
+  await until('the fault', async () => (await get()).startsWith('418'));
+  const idle = { name: 'fault', typed_config: { '@type': FAULT } };
+  plane.set(EXTENSION, '4', [others, router, idle]);
+  await until('the routes', async () => (await get()) === '200 by RDS');
+  plane.set(ROUTES, '2', [saying('changed')]);
+  await until('the change', async () => (await get()) === '200 changed');
+  plane.set(EXTENSION, '5', [others, idle]);
+  await until('the end of the router', async () => (await get()).startsWith('500'));
+  plane.set(EXTENSION, '6', [own, idle]);
+  await until('the first', async () => (await get()) === '200 its own');
+  assert.equal(plane.refusals.length, 0);
 });
 
 test('a listener that comes waits for its filters', async (t) => {

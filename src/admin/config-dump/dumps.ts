@@ -94,7 +94,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
       'Routes',
       {},
       {
-        static_route_configs: () => staticRouteItems(listeners, time, lds),
+        static_route_configs: () => staticRouteItems(host, time, lds),
         dynamic_route_configs: () => dynamicRouteItems(host),
       },
     ),
@@ -242,15 +242,20 @@ function listenerState({
 
 /** The route configurations that are written inside of HTTP connection managers. */
 function* staticRouteItems(
-  listeners: readonly Listener[],
+  { bootstrap, xds }: AdminHost,
   time: PlainObject,
   lds: DynamicListeners | undefined,
 ): Generator<DumpItem> {
+  const listeners = bootstrap.static_resources?.listeners ?? [];
   for (const { filter_chains: some = [], default_filter_chain: last } of listeners) {
     yield* routeItems(last ? [...some, last] : some, time);
   }
   for (const { message, createdMs } of lds?.chains ?? []) {
     yield* routeItems([message], { last_updated: timestamp(createdMs) });
+  }
+  for (const { message, updatedMs } of xds?.extensions() ?? []) {
+    const own = { filters: [{ typed_config: message.typed_config }] };
+    yield* routeItems([own as FilterChain], { last_updated: timestamp(updatedMs) });
   }
 }
 
