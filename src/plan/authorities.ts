@@ -1,24 +1,14 @@
-// Control planes by the authorities of xdstp names that they know (config_sources and
-// default_config_source of the bootstrap). Each has an aggregated stream of its own.
+// Who is asked for resources with xdstp names: control planes by the authorities that they know
+// (config_sources and default_config_source of the bootstrap). Each has an aggregated stream of its own.
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
-  envoy_config_core_v3_Authority as Authority,
   envoy_config_core_v3_ConfigSource as ConfigSource,
 } from '../../build/messages.gen.js';
-import { compileConfigSource, fetchTimeoutMs } from './config-source.js';
-import { compileAggregated, type SourceContext } from './grpc/api-config-source.js';
-import type { Place } from './message/place.js';
-import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
+import { wholeMs } from './message/numbers.js';
 import { parseResourceName } from './resource-name.js';
-import type { AdsSource, Source, StreamPlan } from './sources.js';
+import type { AdsSource } from './sources.js';
 
-const SOURCE = supportedFields<ConfigSource>('envoy.config.core.v3.ConfigSource', [
-  'authorities',
-  'api_config_source',
-  'initial_fetch_timeout',
-  'resource_api_version',
-]);
-const AUTHORITY = supportedFields<Authority>('envoy.config.core.v3.Authority', ['name']);
+const DEFAULT_INITIAL_FETCH_TIMEOUT_MS = 15_000;
 /** As in the real server: without it nobody is asked so, and the streams are idle. */
 export const ARE_USED = 'envoy.reloadable_features.xdstp_based_config_singleton_subscriptions';
 
@@ -59,62 +49,6 @@ export class Authorities {
   }
 }
 
-/** Where a resource of that name comes from. Undefined after an error. */
-export function compileSourceOf(
-  resource: string,
-  message: ConfigSource | undefined,
-  type: string,
-  place: Place,
-  context: SourceContext & { readonly authorities: Authorities },
-): Source | undefined {
-  return (
-    context.authorities.sourceOf(resource) ?? compileConfigSource(message, type, place, context)
-  );
-}
-
-/** Their streams, as Authorities counts them. `place`: of the bootstrap. */
-export function compileAuthorities(
-  { config_sources: sources = [], default_config_source: last }: Bootstrap,
-  place: Place,
-  context: SourceContext,
-): readonly StreamPlan[] {
-  const at = place.field('config_sources');
-  const streams = sources.map((source, index) =>
-    compileStream(source, at.index(index), false, context),
-  );
-  if (last) streams.push(compileStream(last, place.field('default_config_source'), true, context));
-  return streams.flatMap((stream) => stream ?? []);
-}
-
-function compileStream(
-  source: ConfigSource,
-  place: Place,
-  isDefault: boolean,
-  context: SourceContext,
-): StreamPlan | undefined {
-  const { api_config_source: api, authorities = [] } = source;
-  if (!api) {
-    place.error(
-      'Only api_config_source type is currently supported for xdstp-based config sources.',
-    );
-    return undefined;
-  }
-  refuseOtherFields(place, source, SOURCE);
-  if (!isDefault && authorities.length === 0) {
-    place.error('xdstp-based non-default config source must have at least one authority.');
-  }
-  const names = new Set<string>();
-  authorities.forEach((authority, index) => {
-    const at = place.field('authorities').index(index);
-    refuseOtherFields(at, authority, AUTHORITY);
-    const { name = '' } = authority;
-    if (names.has(name)) {
-      at.error(
-        `xdstp-based config source authority ${name} is configured more than once in an ` +
-          'xdstp-based config source.',
-      );
-    }
-    names.add(name);
-  });
-  return compileAggregated(api, place.field('api_config_source'), context);
-}
+/** How long whoever waits for a first answer of it does so. */
+export const fetchTimeoutMs = ({ initial_fetch_timeout: timeout }: ConfigSource): number =>
+  wholeMs(timeout, DEFAULT_INITIAL_FETCH_TIMEOUT_MS);

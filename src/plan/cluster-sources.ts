@@ -1,5 +1,5 @@
 // Where requests may have clusters asked for that are not there (ODCDS), by numbers that the plan has.
-import type { Collected } from './collections.js';
+import type { Collected } from './sources.js';
 
 export class ClusterSources {
   readonly #sources: Collected[] = [];

@@ -5,6 +5,7 @@ import type {
   envoy_config_core_v3_PathConfigSource as PathConfigSource,
   envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
 } from '../../build/messages.gen.js';
+import { fetchTimeoutMs } from './authorities.js';
 import { compileApiSource, type SourceContext } from './grpc/api-config-source.js';
 import { wholeMs } from './message/numbers.js';
 import type { Place } from './message/place.js';
@@ -30,8 +31,6 @@ const WATCHED = supportedFields<WatchedDirectory>('envoy.config.core.v3.WatchedD
   'path',
   'watch_modify',
 ]);
-
-const DEFAULT_INITIAL_FETCH_TIMEOUT_MS = 15_000;
 
 /**
  * `type`: of the resources. `start`: where what is wrong with a control plane goes that only a start
@@ -86,10 +85,6 @@ export function compileConfigSource(
     api && compileApiSource(api, start.field('api_config_source'), context, initialFetchTimeoutMs)
   );
 }
-
-/** How long whoever waits for a first answer of it does so. */
-export const fetchTimeoutMs = ({ initial_fetch_timeout: timeout }: ConfigSource): number =>
-  wholeMs(timeout, DEFAULT_INITIAL_FETCH_TIMEOUT_MS);
 
 function compilePath(source: PathConfigSource, place: Place): FileSource | undefined {
   refuseOtherFields(place, source, PATH);

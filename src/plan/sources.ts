@@ -43,6 +43,13 @@ export interface RestSource extends ServerSource {
 
 export type Source = FileSource | AdsSource | GrpcSource | RestSource;
 
+/** What is asked for, and where. */
+export interface Collected {
+  readonly source: Source;
+  /** The collection's name; absent: a file is one, or it is none. */
+  readonly collection?: string;
+}
+
 /** A stream to a control plane. */
 export interface StreamPlan {
   /** Incremental: only what changed is told. */

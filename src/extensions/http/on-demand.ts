@@ -4,13 +4,14 @@ import type {
   envoy_extensions_filters_http_on_demand_v3_OnDemandCds as OnDemandCds,
   envoy_extensions_filters_http_on_demand_v3_PerRouteConfig as PerRoute,
 } from '../../../build/messages.gen.js';
-import { compileCollection, type Collected } from '../../plan/collections.js';
+import { compileCollection } from '../../plan/collections.js';
 import { compileConfigSource } from '../../plan/config-source.js';
 import { defineHttpFilter, type CompileContext } from '../../plan/extension.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { OnDemandClusters } from '../../plan/plan.gen.js';
+import type { Collected } from '../../plan/sources.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.on_demand.v3';
 const FILTER = supportedFields<OnDemand>(`${PACKAGE}.OnDemand`, ['odcds']);

@@ -10,7 +10,7 @@ import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import type { Place } from '../../plan/message/place.js';
 import { HttpConnectionManager_Codec as Codec } from '../../plan/plan.gen.js';
-import { compileSourceOf } from '../../plan/authorities.js';
+import { compileSourceOf } from '../../plan/authority-streams.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileLocalReplies } from '../../plan/local-replies.js';
 import { compileHttp2Options } from '../../plan/http2-options.js';

@@ -14,7 +14,7 @@ import type { Place } from '../message/place.js';
 import { compileOriginalDst } from './original-dst.js';
 import type { HostNeeds } from './host-needs.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import { compileSourceOf } from '../authorities.js';
+import { compileSourceOf } from '../authority-streams.js';
 import type { EdsPlan } from './eds-cluster.js';
 
 export const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [

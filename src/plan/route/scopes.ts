@@ -9,13 +9,13 @@ import type {
   envoy_extensions_filters_network_http_connection_manager_v3_ScopedRoutes_ScopeKeyBuilder_FragmentBuilder_HeaderValueExtractor as Extractor,
 } from '../../../build/messages.gen.js';
 import type { ChainFilter } from '../chain-filter.js';
-import { compileCollection, type Collected } from '../collections.js';
+import { compileCollection } from '../collections.js';
 import { compileConfigSource } from '../config-source.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteScope, ScopeFragment } from '../plan.gen.js';
-import type { Source } from '../sources.js';
+import type { Collected, Source } from '../sources.js';
 import { compileRouteTable } from './route-table.js';
 
 const PACKAGE = 'envoy.extensions.filters.network.http_connection_manager.v3';
