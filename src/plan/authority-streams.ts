@@ -1,7 +1,7 @@
 // The streams of authorities, and the sources of resources that may be theirs.
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
-  envoy_config_core_v3_Authority as Authority,
+  xds_core_v3_Authority as Authority,
   envoy_config_core_v3_ConfigSource as ConfigSource,
 } from '../../build/messages.gen.js';
 import type { Authorities } from './authorities.js';
@@ -17,7 +17,7 @@ const SOURCE = supportedFields<ConfigSource>('envoy.config.core.v3.ConfigSource'
   'initial_fetch_timeout',
   'resource_api_version',
 ]);
-const AUTHORITY = supportedFields<Authority>('envoy.config.core.v3.Authority', ['name']);
+const AUTHORITY = supportedFields<Authority>('xds.core.v3.Authority', ['name']);
 
 /** Where a resource of that name comes from. Undefined after an error. */
 export function compileSourceOf(
