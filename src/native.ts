@@ -115,6 +115,10 @@ export interface NativeProxy {
   start(): readonly ApplyError[];
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
+  /** A listener waits for what it needs: it is counted now, and not when it is put in place. */
+  announceListener(name: string, isInPlace: boolean): void;
+  /** Nothing comes of that; `isRemoved`: nor is there to be any of its name. */
+  takeAnnouncementBack(name: string, isRemoved: boolean): void;
   /**
    * From here on answers ask their clients to close: all of them at once, or gradually more within
    * `seconds`. Listeners go on listening; TCP sessions and idle connections are left alone. Cannot be

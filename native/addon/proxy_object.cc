@@ -31,6 +31,8 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::apply>("apply"),
                          method<&ProxyLifecycle::start>("start"),
                          method<&ProxyLifecycle::listeners>("listeners"),
+                         method<&ProxyLifecycle::announceListener>("announceListener"),
+                         method<&ProxyLifecycle::takeAnnouncementBack>("takeAnnouncementBack"),
                          method<&ProxyLifecycle::startDrain>("startDrain"),
                          method<&ProxyLifecycle::cancelDrain>("cancelDrain"),
                          method<&ProxyLifecycle::stopListening>("stopListening"),

@@ -31,6 +31,11 @@ SharedWatch watchOf(const Cluster& cluster) {
   return cluster.outlierDetector() ? cluster.outlierDetector()->watch() : nullptr;
 }
 
+// As the real server: one in another locality is another host.
+bool isMoved(const plan::Host& from, const plan::Host& to) {
+  return from.region != to.region || from.zone != to.zone || from.sub_zone != to.sub_zone;
+}
+
 SharedWatch watchOf(const Host& host) { return host.outlier() ? host.outlier()->watch() : nullptr; }
 
 }  // namespace
@@ -306,6 +311,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   bool is_same = !all->empty();
   for (const plan::Host& host_plan : *all) {
     std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
+    if (host && isMoved(host->settings(), host_plan)) host = nullptr;
     // One that another detector watches is another host.
     if (host && watchOf(*host) != watch) host = nullptr;
     if (host && (host->load() != nullptr) != weighs_load) host = nullptr;

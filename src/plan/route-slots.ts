@@ -178,6 +178,7 @@ export class ChainRoutes implements RoutePlaces {
   readonly #slots: RouteSlots;
   readonly #tables: RouteTable[] = [];
   readonly #requested: string[] = [];
+  #hasScopes = false;
 
   constructor(slots: RouteSlots) {
     this.#slots = slots;
@@ -185,6 +186,16 @@ export class ChainRoutes implements RoutePlaces {
 
   get tables(): readonly RouteTable[] {
     return this.#tables;
+  }
+
+  /** Tables that come from control planes. */
+  get requested(): readonly string[] {
+    return this.#requested;
+  }
+
+  /** Some of them name others. */
+  get hasScopes(): boolean {
+    return this.#hasScopes;
   }
 
   /** Some of its routes come from control planes. */
@@ -210,6 +221,7 @@ export class ChainRoutes implements RoutePlaces {
 
   requestScopes(request: SrdsRequest): string {
     const slot = this.#slots.requestScopes(request);
+    this.#hasScopes = true;
     this.#requested.push(slot);
     return slot;
   }

@@ -52,6 +52,12 @@ export class Extensions {
     return this.#subscriptions.get(keyOf({ kind, name, source }))?.current?.message.typed_config;
   }
 
+  /** Undefined: it has come, or is not waited for. */
+  needed(place: DiscoveredPlace): Promise<void> | undefined {
+    const one = place.needsNoWarming ? undefined : this.#subscriptions.get(keyOf(place));
+    return one && !one.isFirstDone ? one.first : undefined;
+  }
+
   get current(): DynamicExtension[] {
     return [...this.#subscriptions.values()].flatMap(({ current }) => current ?? []);
   }
@@ -113,6 +119,11 @@ class ExtensionSubscription {
   readonly #places = new Set<DiscoveredPlace>();
   #current: DynamicExtension | undefined;
   #onFirst: () => void = () => undefined;
+  #resolveFirst: () => void = () => undefined;
+  /** Resolves when it has come, or is not waited for any longer. */
+  readonly first = new Promise<void>((resolve) => {
+    this.#resolveFirst = resolve;
+  });
   /** Made of an update that was not taken. */
   #unused: readonly Filling[] = [];
 
@@ -142,6 +153,10 @@ class ExtensionSubscription {
     return this.#current;
   }
 
+  get isFirstDone(): boolean {
+    return this.#subscription.isFirstDone;
+  }
+
   add(place: DiscoveredPlace): void {
     this.#places.add(place);
   }
@@ -160,6 +175,7 @@ class ExtensionSubscription {
     this.#subscription.start(() => {
       if (!this.#current) this.#fallBack();
       onFirst();
+      this.#resolveFirst();
     }, isWaitedFor);
   }
 
@@ -171,6 +187,7 @@ class ExtensionSubscription {
   end(): void {
     this.stop();
     this.#onFirst();
+    this.#resolveFirst();
     this.#native.removeStats(this.#statPrefix);
   }
 

@@ -22,6 +22,7 @@ import {
 } from './listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
+import { needsOf, type NeedSources } from './listener-needs.js';
 import { ScopeSubscription, type DynamicScope } from './scopes.js';
 import { RouteSubscription, type DynamicRoutes } from './routes.js';
 import { Secrets, type DynamicSecret } from './secrets.js';
@@ -115,6 +116,8 @@ export class Xds {
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of listeners of LDS. */
   #ofListeners: ReadonlySet<TlsSocketPlan> = new Set();
+  /** Those of them that the data plane has. */
+  #placed: ReadonlySet<TlsSocketPlan> = new Set();
 
   /** The static clusters have been applied. */
   constructor(plan: XdsPlan, native: NativeProxy, host: XdsHost) {
@@ -157,12 +160,20 @@ export class Xds {
       isStatic: (name) => this.#clusterNames().has(name),
       warmed: async (name) => this.#endpoints.get(name)?.warmed,
     });
+    const needs: NeedSources = {
+      routes: (slot) => {
+        const found = [...this.#routes.values()].find((one) => one.fills(slot));
+        return found && !found.isArrived ? found.arrived : undefined;
+      },
+      filter: (place) => this.#extensions.needed(place),
+      secrets: (socket) => this.#secrets.needed(socket),
+      rest: () => (this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined),
+    };
     this.#listeners =
       plan.lds &&
       new ListenerSubscription(plan.lds, native, plan.context, {
         ...this.#host,
-        routesToCome: () =>
-          this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined,
+        needsOf: (change) => needsOf(change, needs),
         clusterNames: () => this.#clusterNames(),
         isStarted: () => this.#isStarted,
         onRoutes: () => {
@@ -209,7 +220,7 @@ export class Xds {
 
   /** What of listeners the start waits for, as /init_dump calls it. */
   get unready(): readonly string[] {
-    if (!this.#areClustersReady) return [];
+    if (!this.#areClustersReady || this.#isStarted) return [];
     return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
@@ -236,8 +247,14 @@ export class Xds {
   }
 
   /** By the name of their scopes. */
-  scopes(): readonly { readonly name: string; readonly all: readonly DynamicScope[] }[] {
-    return [...this.#scopes.values()].map(({ name, current }) => ({ name, all: current }));
+  scopes(): readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly all: readonly DynamicScope[];
+  }[] {
+    return [...this.#scopes.values()].map(({ name, version, current }) => ({
+      ...{ name, version, all: current },
+    }));
   }
 
   /** Of filters that come by ECDS, or may. */
@@ -268,7 +285,7 @@ export class Xds {
     };
   }
 
-  /** The hosts of a cluster of CDS are waited for, but for those that the start waits for. */
+  /** The hosts of a cluster of CDS are waited for. */
   isWarming(cluster: string): boolean {
     return this.#warming.has(cluster);
   }
@@ -364,6 +381,9 @@ export class Xds {
     for (const socket of this.#ofListeners) if (!wanted.has(socket)) this.#secrets.remove(socket);
     for (const socket of wanted) if (!this.#ofListeners.has(socket)) this.#secrets.add(socket);
     this.#ofListeners = wanted;
+    const placed = new Set(this.#listeners?.placedChains.flatMap(({ sockets }) => sockets));
+    for (const socket of placed) if (!this.#placed.has(socket)) this.#secrets.refill(socket);
+    this.#placed = placed;
   }
 
   /** Filters of listeners that are to come are asked for. */
@@ -402,10 +422,9 @@ export class Xds {
     if (names) this.#host.followNames(names);
   }
 
-  /** As the real server: those that come before all first ones have their hosts are in use at once. */
   #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
     this.#warming.delete(name);
-    if (!hosts || !this.#areClustersReady) return;
+    if (!hosts) return;
     this.#warming.set(name, hosts);
     this.#native.setWarming(name, true, isNew);
     const end = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 // What /config_dump consists of: a dump per kind of configuration, in the real server's order.
+import { randomUUID } from 'node:crypto';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
@@ -199,6 +200,9 @@ function* endpointItems(
 }
 
 /** A listener by its name, in each of the states that it is in. */
+/** As the real server: what has no name of its own is given one. */
+const UNNAMED = randomUUID();
+
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
   const add = (message: Listener, state: string, value: PlainObject): void => {
@@ -216,7 +220,7 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     const last_update_attempt = timestamp(attemptMs);
     add(message, 'error_state', { ...failure(message), last_update_attempt, details });
   }
-  for (const [name, shown] of states) yield { name, message: { name, ...shown } };
+  for (const [name, shown] of states) yield { name, message: { name: name || UNNAMED, ...shown } };
   // Once more, as what became of the update.
   for (const { message, details } of lds.refused) {
     yield { name: '', message: { error_state: { ...failure(message), details } } };
@@ -333,9 +337,7 @@ function* inlineScopeItems(
 }
 
 function* dynamicScopeItems({ xds }: AdminHost): Generator<DumpItem> {
-  for (const { name, all } of xds?.scopes() ?? []) {
-    const [first] = all;
-    const { version = '' } = first ?? {};
+  for (const { name, version, all } of xds?.scopes() ?? []) {
     const updatedMs = Math.max(0, ...all.map((scope) => scope.updatedMs));
     yield {
       name,
@@ -394,7 +396,8 @@ function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<Du
       message: {
         name,
         ...(version !== '' && { version_info: version }),
-        ...(isThere && { last_updated: timestamp(updatedMs) }),
+        ...(!isThere && { version_info: 'uninitialized' }),
+        last_updated: timestamp(updatedMs),
         secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
       },
     };
