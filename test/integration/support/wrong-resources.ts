@@ -48,7 +48,11 @@ const WRONGS: Readonly<Record<string, (make: Resources) => readonly Wrong[]>> = 
     ],
     ofOtherType('certificate'),
   ],
-  [RUNTIME]: () => [ofOtherType('layer')],
+  [RUNTIME]: () => [
+    ['some.key', [{ name: 'layer', layer: { fields: { 'some.key': { nullValue: 0 } } } }]],
+    ['invalid', [{ name: 'layer', layer: { fields: { list: { listValue: { values: [] } } } } }]],
+    ofOtherType('layer'),
+  ],
   [SCOPE]: (make) => [
     ['key', [make.scope('one'), { ...make.scope('two'), key: make.scope('one')['key'] }]],
     ['name', [make.scope('', { key: { fragments: [{ string_key: 'unnamed' }] } })]],
