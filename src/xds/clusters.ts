@@ -134,13 +134,21 @@ export class ClusterSubscription {
         const plan = this.#plan.compile(cluster, at);
         const errors = issues.filter(({ severity }) => severity === 'error');
         for (const one of issues) if (one.severity !== 'error') this.#warn(describe(one));
-        if (errors.length > 0) refused.push(`${name}: ${errors.map(describe).join('; ')}`);
-        else if (plan) changed.push({ plan, message: cluster, version: own || version });
+        if (errors.length > 0) {
+          refused.push(`${name}: ${errors.map(describe).join('; ')}`);
+          this.#countRefused(name);
+        } else if (plan) changed.push({ plan, message: cluster, version: own || version });
       }
       const pause = slices.pause();
       if (pause) await pause;
     }
     return () => this.#apply(changed, gone, version, refused);
+  }
+
+  /** As the real server, which counts it before it looks at it. */
+  #countRefused(name: string): void {
+    const what = this.#current.has(name) ? 'modified' : 'added';
+    this.#host.stats.count(`cluster_manager.cluster_${what}`);
   }
 
   #warn(text: string): void {

@@ -292,3 +292,60 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   const asked = plane.requests.flatMap(({ resource_names_subscribe: names }) => names);
   assert.ok(asked.includes(at(LISTENER, '*')) && asked.includes(at(ENDPOINT, '*')));
 });
+
+for (const type of ['AGGREGATED_GRPC', 'AGGREGATED_DELTA_GRPC']) {
+  test(`hosts and routes come from whoever knows the authority of their names: ${type}`, async (t) => {
+    const port = await startOrigin(t, 'the origin');
+    const plane = await ControlPlane.start(t);
+    const at = (kind: string): string => `xdstp://plane/${kind}/web`;
+    plane.set(ENDPOINTS, '1', [
+      {
+        cluster_name: at(ENDPOINTS),
+        endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
+      },
+    ]);
+    plane.set(ROUTES, '1', [{ ...saying('by name'), name: at(ROUTES) }]);
+    const elsewhere = { path_config_source: { path: '/dev/null' } };
+    const manager = {
+      ...{ '@type': HCM, stat_prefix: 'web' },
+      http_filters: [{ name: 'router', typed_config: { '@type': ROUTER } }],
+      rds: { route_config_name: at(ROUTES), config_source: elsewhere },
+    };
+    const tcp = {
+      '@type': `${NETWORK}.tcp_proxy.v3.TcpProxy`,
+      ...{ stat_prefix: 'tcp', cluster: 'web' },
+    };
+    const listener = (name: string, typed_config: Message): Message => ({
+      ...{ name, address: address(0) },
+      filter_chains: [{ filters: [{ name: 'filter', typed_config }] }],
+    });
+    const base = bootstrap(plane, {}, [listener('tcp', tcp), listener('http', manager)]) as {
+      readonly static_resources: { readonly clusters: readonly Message[] };
+    };
+    const eds = {
+      ...{ name: 'web', type: 'EDS' },
+      eds_cluster_config: { service_name: at(ENDPOINTS) },
+    };
+    const FEATURE = 'envoy.reloadable_features.xdstp_based_config_singleton_subscriptions';
+    const proxy = await startProxy(t, {
+      ...base,
+      dynamic_resources: {},
+      layered_runtime: { layers: [{ name: 'on', static_layer: { [FEATURE]: true } }] },
+      config_sources: [
+        {
+          authorities: [{ name: 'plane' }],
+          api_config_source: {
+            ...{ api_type: type, transport_api_version: 'V3' },
+            grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
+          },
+        },
+      ],
+      static_resources: {
+        ...base.static_resources,
+        clusters: [...base.static_resources.clusters, eds],
+      },
+    });
+    assert.equal(await hears(await proxy.listenerUrl('tcp')), 'the origin');
+    assert.equal(await (await fetch(await proxy.listenerUrl('http'))).text(), 'by name');
+  });
+}

@@ -15,6 +15,7 @@ import { compileOriginalDst } from './original-dst.js';
 import type { HostNeeds } from './host-needs.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileSourceOf } from '../authority-streams.js';
+import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 
 export const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [
@@ -83,12 +84,13 @@ function compileEds(
   if (message.load_assignment) {
     place.field('load_assignment').warn('has no effect in a cluster whose hosts come from EDS');
   }
-  const source = compileSourceOf(
-    ...([serviceName, config.eds_config] as const),
-    'envoy.config.endpoint.v3.ClusterLoadAssignment',
-    at.field('eds_config'),
-    context,
-  );
+  const { eds_config: from } = config;
+  const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
+  // As the real server: static clusters with files are there before anybody is asked.
+  const isEarly = context.start !== undefined && (from?.path ?? from?.path_config_source);
+  const source = isEarly
+    ? compileConfigSource(from, type, at.field('eds_config'), context)
+    : compileSourceOf(serviceName, from, type, at.field('eds_config'), context);
   return source && { cluster: message.name ?? '', serviceName, source, needs };
 }
 
