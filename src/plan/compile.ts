@@ -235,7 +235,8 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
-    tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
+    tls: clusters.flatMap((plan) => plan.sockets),
+    listenerTls: sockets,
     discovered: discovered.all,
     compileClusterLater: (message, at) =>
       compileCluster(message, at, { ...context, start: undefined }, bind),

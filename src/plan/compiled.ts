@@ -80,8 +80,10 @@ export interface CompiledBootstrap {
   /** What was read of the runtime. */
   readonly runtimeReads: RuntimeReads;
   readonly sinks: readonly SinkPlan[];
-  /** Of clusters and then of listeners, in their order. */
+  /** Of clusters, in their order. */
   readonly tls: readonly TlsSocketPlan[];
+  /** The same of listeners. */
+  readonly listenerTls: readonly TlsSocketPlan[];
   /** As a static cluster is compiled. */
   readonly compileClusterLater: CdsPlan['compile'];
   /** Filters that come later, of listeners of the bootstrap. */

@@ -152,9 +152,10 @@ export class Discovery {
 
   async #makeXds(): Promise<Xds | undefined> {
     const { eds, cds, lds, tls, ads, rtds, context, discovered } = this.#compiled;
-    const { compileClusterLater, authorities } = this.#compiled;
+    const { compileClusterLater, authorities, listenerTls } = this.#compiled;
     const { routes, clusterSources, live } = context;
-    const hasSecrets = live.has('secret') || tls.some(({ recipe }) => recipe !== undefined);
+    const hasSecrets =
+      live.has('secret') || [...tls, ...listenerTls].some(({ recipe }) => recipe !== undefined);
     const hasRoutes =
       routes.requests.length > 0 ||
       routes.scopes.length > 0 ||
@@ -167,7 +168,7 @@ export class Discovery {
     if (this.#isStopped) return undefined;
     const { native, stats, log, options, drain, node, runtime } = this.#host;
     const plan = {
-      ...{ eds, cds, lds, tls, ads, authorities, rtds, context, discovered },
+      ...{ eds, cds, lds, tls, listenerTls, ads, authorities, rtds, context, discovered },
       compileClusterLater,
     };
     this.#xds = new Xds(plan, native, {

@@ -47,8 +47,9 @@ export interface XdsPlan {
   readonly discovered: readonly DiscoveredPlace[];
   /** Of clusters that requests ask for. */
   readonly compileClusterLater: CdsPlan['compile'];
-  /** Of static clusters and of listeners. */
+  /** Of static clusters, and of listeners. */
   readonly tls: readonly TlsSocketPlan[];
+  readonly listenerTls: readonly TlsSocketPlan[];
   /** It knows which route configurations are wanted. */
   readonly context: LaterContext;
 }
@@ -107,6 +108,7 @@ export class Xds {
   /** Of listeners of LDS: those that are asked for, and those that have what has come for them. */
   #discovered = new Set<DiscoveredPlace>();
   #filled: ReadonlySet<DiscoveredPlace> = new Set();
+  readonly #listenerTls: readonly TlsSocketPlan[];
   #isStopped = false;
   #areClustersReady = false;
   #isStarted = false;
@@ -145,6 +147,7 @@ export class Xds {
     for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);
+    this.#listenerTls = plan.listenerTls;
     const hosts: HostSources = {
       follow: (cluster, isNew) => this.#follow(cluster, isNew),
       hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
@@ -209,6 +212,7 @@ export class Xds {
     await onClusters();
     this.#areClustersReady = true;
     if (this.#isStopped) return;
+    for (const one of this.#listenerTls) this.#secrets.add(one);
     for (const one of this.#routes.values()) this.#startRoutes(one);
     for (const one of this.#scopes.values()) one.start(this.#routesToCome.add('scopes'));
     this.#extensions.start();
@@ -239,7 +243,8 @@ export class Xds {
 
   /** The certificates of all transport sockets. */
   tlsFiles(): TlsFiles[] {
-    return this.#secrets.files;
+    const others = this.#areClustersReady ? [] : this.#listenerTls.map(({ files }) => files);
+    return [...this.#secrets.files, ...others];
   }
 
   secrets(): DynamicSecret[] {
