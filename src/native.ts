@@ -115,6 +115,10 @@ export interface NativeProxy {
   start(): readonly ApplyError[];
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
+  /** A listener waits for what it needs: it is counted now, and not when it is put in place. */
+  announceListener(name: string, isInPlace: boolean): void;
+  /** Nothing comes of that; `isRemoved`: nor is there to be any of its name. */
+  takeAnnouncementBack(name: string, isRemoved: boolean): void;
   /**
    * From here on answers ask their clients to close: all of them at once, or gradually more within
    * `seconds`. Listeners go on listening; TCP sessions and idle connections are left alone. Cannot be
@@ -257,6 +261,11 @@ export interface NativeProxy {
    * subscription whose own stream it is, or empty.
    */
   addControlPlaneStats(prefix: string): string;
+  /**
+   * Whether a cluster waits for its first hosts; `isNew`: nobody is shown it until then. Others go on
+   * with the hosts of the one before.
+   */
+  setWarming(cluster: string, isWarming: boolean, isNew: boolean): void;
   /** From here on there are statistics that begin so: "runtime.". */
   addRtdsStats(): string;
   /** From here on there are statistics that begin so: "load_reporter.". */

@@ -144,6 +144,10 @@ Napi::Value ProxyClusters::addControlPlaneStats(const Napi::CallbackInfo& info) 
   return Napi::String::New(info.Env(), data_plane_->addControlPlaneStats(prefix));
 }
 
+void ProxyClusters::setWarming(const Napi::CallbackInfo& info) {
+  data_plane_->setWarming(info[0].ToString().Utf8Value(), info[1].ToBoolean(), info[2].ToBoolean());
+}
+
 Napi::Value ProxyClusters::addRtdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addRtdsStats());
 }

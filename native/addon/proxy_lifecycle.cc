@@ -83,6 +83,14 @@ Napi::Value ProxyLifecycle::apply(const Napi::CallbackInfo& info) {
   return errors;
 }
 
+void ProxyLifecycle::announceListener(const Napi::CallbackInfo& info) {
+  data_plane_->announceListener(info[0].ToString().Utf8Value(), info[1].ToBoolean());
+}
+
+void ProxyLifecycle::takeAnnouncementBack(const Napi::CallbackInfo& info) {
+  data_plane_->takeAnnouncementBack(info[0].ToString().Utf8Value(), info[1].ToBoolean());
+}
+
 Napi::Value ProxyLifecycle::listeners(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto& bound = data_plane_->listeners();

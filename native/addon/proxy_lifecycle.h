@@ -48,6 +48,8 @@ class ProxyLifecycle {
 
   Napi::Value apply(const Napi::CallbackInfo& info);
   Napi::Value listeners(const Napi::CallbackInfo& info);
+  void announceListener(const Napi::CallbackInfo& info);
+  void takeAnnouncementBack(const Napi::CallbackInfo& info);
   Napi::Value start(const Napi::CallbackInfo& info);
 
   void startDrain(const Napi::CallbackInfo& info);

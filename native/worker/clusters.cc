@@ -31,6 +31,11 @@ SharedWatch watchOf(const Cluster& cluster) {
   return cluster.outlierDetector() ? cluster.outlierDetector()->watch() : nullptr;
 }
 
+// As the real server: one in another locality is another host.
+bool isMoved(const plan::Host& from, const plan::Host& to) {
+  return from.region != to.region || from.zone != to.zone || from.sub_zone != to.sub_zone;
+}
+
 SharedWatch watchOf(const Host& host) { return host.outlier() ? host.outlier()->watch() : nullptr; }
 
 }  // namespace
@@ -99,7 +104,12 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   destinations_.attach(*cluster, upstream::hostClockMs());
   load_weights_.attach(*cluster, upstream::hostClockMs());
   auto hosts = hostsAtFirst(*cluster, place.get());
-  if (place) retire(*place);
+  if (place) {
+    retire(*place);
+    forgetWarming(plan.name);
+    if (place->settings().is_hidden) --hidden_;
+  }
+  if (plan.is_hidden) ++hidden_;
   retired_.add(std::exchange(place, cluster));
   showCount();
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
@@ -276,6 +286,8 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
+  forgetWarming(name);
+  if (is_hidden) --hidden_;
   if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();
   return true;
@@ -299,6 +311,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   bool is_same = !all->empty();
   for (const plan::Host& host_plan : *all) {
     std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
+    if (host && isMoved(host->settings(), host_plan)) host = nullptr;
     // One that another detector watches is another host.
     if (host && watchOf(*host) != watch) host = nullptr;
     if (host && (host->load() != nullptr) != weighs_load) host = nullptr;

@@ -67,6 +67,15 @@ class Clusters {
   bool remove(const std::string& name, Delta* delta);
   // Kept for a cluster of that name that comes later, or takes its place.
   void applyRuntime(const plan::ClusterRuntime& runtime);
+  // Whether it waits for its first hosts, and whether there was none of its name before: then no
+  // page shows it yet.
+  enum class Warming { None, New, InPlace };
+  void setWarming(const std::string& name, Warming warming);
+  bool isShown(const std::string& name) const {
+    if (warming_.empty()) return true;
+    const auto found = warming_.find(name);
+    return found == warming_.end() || found->second != Warming::New;
+  }
   // What comes later goes into another delta.
   void endDelta() { in_delta_.clear(); }
 
@@ -107,6 +116,7 @@ class Clusters {
   void countTransport(upstream::Cluster& cluster, const plan::Host& host);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();
+  void forgetWarming(const std::string& name);
   std::shared_ptr<const upstream::HostSet> hostsAtFirst(upstream::Cluster& cluster,
                                                         const upstream::Cluster* before);
   std::shared_ptr<const upstream::HostSet> noHosts(uint32_t panic_threshold_pct);
@@ -147,6 +157,11 @@ class Clusters {
   std::shared_ptr<const upstream::HostSet> local_hosts_;
   // By panic threshold.
   std::map<uint32_t, std::shared_ptr<const upstream::HostSet>> no_hosts_;
+  // By name; nothing of those that do not wait.
+  std::unordered_map<std::string, Warming> warming_;
+  // How many of these nobody is shown, and how many clusters are nobody's business.
+  size_t new_warming_ = 0;
+  size_t hidden_ = 0;
   // Where the delta has the change of a cluster, by its number.
   std::unordered_map<uint32_t, size_t> in_delta_;
 };

@@ -123,13 +123,31 @@ void Clusters::refreshGauges() {
   }
 }
 
-void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, 0); }
+void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, warming_.size()); }
+
+void Clusters::setWarming(const std::string& name, Warming warming) {
+  const auto found = clusters_.find(name);
+  if (found == clusters_.end()) return;
+  forgetWarming(name);
+  if (warming != Warming::None) warming_[name] = warming;
+  if (warming == Warming::New) ++new_warming_;
+  found->second->stats().shard(0)->set(ClusterGauge::WarmingState, warming != Warming::None);
+  showStarted();
+  showCount();
+}
+
+void Clusters::forgetWarming(const std::string& name) {
+  const auto found = warming_.find(name);
+  if (found == warming_.end()) return;
+  if (found->second == Warming::New) --new_warming_;
+  warming_.erase(found);
+  showStarted();
+}
 
 // No thread waits for the first request before it knows a cluster.
 void Clusters::showCount() {
-  const auto count = static_cast<uint64_t>(std::ranges::count_if(
-      clusters_, [](const auto& entry) { return !entry.second->settings().is_hidden; }));
-  stats_->shard(0)->set(Gauge::ActiveClusters, count);
+  const uint64_t count = clusters_.size() - hidden_;
+  stats_->shard(0)->set(Gauge::ActiveClusters, count - new_warming_);
   for (const auto& inflated : inflated_stats_) {
     inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
   }

@@ -253,6 +253,8 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
     all_connections_->setLimit(RuntimeNumber(limit->value, limit->slot, &slots_));
   }
   for (const std::string& name : update.removed_route_tables) route_tables_.remove(name, &delta);
+  for (const std::string& name : update.left_route_tables) route_tables_.leave(name);
+  route_tables_.removeLeft(&delta);
   for (const std::string& name : update.removed_clusters) clusters_.remove(name, &delta);
   slots_.set(update.runtime_values);
   for (const plan::ClusterRuntime& runtime : update.cluster_runtimes) {

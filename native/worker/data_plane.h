@@ -202,6 +202,21 @@ class DataPlane {
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
     return clusters_.all();
   }
+  // As Listeners'.
+  void announceListener(const std::string& name, bool is_in_place) {
+    listeners_.announce(name, is_in_place);
+  }
+  void takeAnnouncementBack(const std::string& name, bool is_removed) {
+    listeners_.takeAnnouncementBack(name, is_removed);
+  }
+  // By name: whether it waits for its first hosts, and whether it takes another's place then.
+  void setWarming(const std::string& cluster, bool is_warming, bool is_new) {
+    using Warming = Clusters::Warming;
+    clusters_.setWarming(cluster, !is_warming ? Warming::None
+                                  : is_new    ? Warming::New
+                                              : Warming::InPlace);
+  }
+  bool isShown(const std::string& cluster) const { return clusters_.isShown(cluster); }
 
  private:
   void applyToProcess(const plan::Update& update);

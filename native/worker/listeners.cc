@@ -59,11 +59,12 @@ Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ra
   join(*active.plan, *active.chains);
   publish(active.plan, active.chains, sockets_.keep(std::move(opened.value())),
           known ? known->plan : nullptr, leaves_queue);
+  const bool is_counted = announced_.erase(plan.name) > 0;
+  if (!is_counted)
+    stats_.add(known ? ManagerCounter::ListenerModified : ManagerCounter::ListenerAdded);
   if (known) {
-    stats_.add(ManagerCounter::ListenerModified);
     startDrain(std::exchange(*known, std::move(active)), ramp);
   } else {
-    stats_.add(ManagerCounter::ListenerAdded);
     by_name_[plan.name] = active_.insert(active_.end(), std::move(active));
   }
   refreshGauges();
@@ -109,11 +110,25 @@ Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
     draining_chains_[chain->id] = chain;
   }
   retired_.add(before);
-  stats_.add(ManagerCounter::ListenerModified);
-  stats_.add(ManagerCounter::ListenerInPlaceUpdated);
+  if (announced_.erase(plan.listener) == 0) {
+    stats_.add(ManagerCounter::ListenerModified);
+    stats_.add(ManagerCounter::ListenerInPlaceUpdated);
+  }
   stats_.add(ManagerCounter::ListenerCreateSuccess, workers_.size());
   refreshGauges();
   return {};
+}
+
+void Listeners::announce(const std::string& name, bool is_in_place) {
+  const bool is_known = !announced_.insert(name).second || find(name) != nullptr;
+  stats_.add(is_known ? ManagerCounter::ListenerModified : ManagerCounter::ListenerAdded);
+  if (is_in_place) stats_.add(ManagerCounter::ListenerInPlaceUpdated);
+}
+
+void Listeners::takeAnnouncementBack(const std::string& name, bool is_removed) {
+  if (announced_.erase(name) > 0 && is_removed && !find(name)) {
+    stats_.add(ManagerCounter::ListenerRemoved);
+  }
 }
 
 Result<void> Listeners::changeFilterChain(const plan::FilterChain& plan) {

@@ -50,6 +50,10 @@ class Listeners {
   Result<void> changeFilterChain(const plan::FilterChain& plan);
   // False: there is none of that name.
   bool remove(const std::string& name, const net::DrainRamp& ramp);
+  // It waits for what it needs: it is counted now, and not when it is put in place.
+  void announce(const std::string& name, bool is_in_place);
+  // Nothing comes of that; `is_removed`: nor is there to be any of its name.
+  void takeAnnouncementBack(const std::string& name, bool is_removed);
   // They have drained long enough.
   void end(const std::vector<uint64_t>& listeners, const std::vector<uint64_t>& filter_chains);
 
@@ -117,6 +121,7 @@ class Listeners {
   std::unordered_map<std::string, std::list<Active>::iterator> by_name_;
   // By id.
   std::unordered_map<uint64_t, Draining> draining_;
+  std::set<std::string> announced_;
   std::unordered_map<uint64_t, std::shared_ptr<const FilterChainPlan>> draining_chains_;
   std::vector<Ending> ending_;
 };

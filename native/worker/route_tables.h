@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/name_ids.h"
 #include "base/result.h"
@@ -53,6 +54,28 @@ class RouteTables {
     return true;
   }
 
+  // It goes with the last connection manager that names it.
+  void leave(const std::string& name) { left_.push_back(name); }
+  void removeLeft(Delta* delta) {
+    std::erase_if(left_, [&](const std::string& name) {
+      const auto found = tables_.find(name);
+      if (found == tables_.end()) return true;
+      Entry& entry = found->second;
+      const uint32_t id = entry.slot.id();
+      const size_t names = ids_.count();
+      entry.slot = {};
+      // Somebody else holds it still.
+      if (ids_.count() == names) {
+        entry.slot = ids_.hold(name);
+        return false;
+      }
+      delta->push_back(RouteChange{id, nullptr});
+      retired_.add(std::move(entry.table));
+      tables_.erase(found);
+      return true;
+    });
+  }
+
  private:
   struct Entry {
     NameIds::Ref slot;
@@ -66,6 +89,7 @@ class RouteTables {
   stats::Registry& registry_;
   const route::BuildFilterConfig build_filter_;
   std::unordered_map<std::string, Entry> tables_;
+  std::vector<std::string> left_;
 };
 
 }  // namespace fairlead::worker

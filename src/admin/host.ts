@@ -41,6 +41,7 @@ export interface AdminHost {
         | 'endpointsOf'
         | 'clusters'
         | 'isWarming'
+        | 'replaced'
         | 'unready'
         | 'listeners'
         | 'secrets'

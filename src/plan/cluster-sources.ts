@@ -1,8 +1,8 @@
 // Where requests may have clusters asked for that are not there (ODCDS), by numbers that the plan has.
-import type { Source } from './sources.js';
+import type { Collected } from './sources.js';
 
 export class ClusterSources {
-  readonly #sources: Source[] = [];
+  readonly #sources: Collected[] = [];
   readonly #numbers = new Map<string, number>();
 
   get isEmpty(): boolean {
@@ -10,7 +10,7 @@ export class ClusterSources {
   }
 
   /** The same number for the same source; more than 0. */
-  add(source: Source): number {
+  add(source: Collected): number {
     const key = JSON.stringify(source);
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
@@ -19,7 +19,7 @@ export class ClusterSources {
     return number;
   }
 
-  find(number: number): Source | undefined {
+  find(number: number): Collected | undefined {
     return this.#sources[number - 1];
   }
 }

@@ -7,14 +7,7 @@ import { checkBacking, compileConfigSource } from './config-source.js';
 import type { SourceContext } from './grpc/api-config-source.js';
 import type { Place } from './message/place.js';
 import { encodeContext, parseResourceName, writeResourceName } from './resource-name.js';
-import type { Source } from './sources.js';
-
-/** What is asked for, and where. */
-export interface Collected {
-  readonly source: Source;
-  /** The collection's name; absent: a file is one. */
-  readonly collection?: string;
-}
+import type { Collected, Source } from './sources.js';
 
 export type NodeContext = ReadonlyMap<string, string>;
 

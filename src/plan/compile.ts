@@ -14,6 +14,8 @@ import type { CompileContext } from './extension.js';
 import { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin } from './bootstrap/admin.js';
+import { ARE_USED, Authorities } from './authorities.js';
+import { compileAuthorities } from './authority-streams.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { compileCluster, type DefaultBind } from './cluster/cluster.js';
 import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
@@ -35,9 +37,10 @@ import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { compileWatchdogs } from './bootstrap/watchdogs.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { CdsPlan } from './cluster/cds-plan.js';
-import { compileCollection, compileNodeContext, type Collected } from './collections.js';
+import { compileCollection, compileNodeContext } from './collections.js';
 import { compileConfigSource } from './config-source.js';
 import { compileAds, compileServiceStream } from './grpc/api-config-source.js';
+import type { Collected } from './sources.js';
 import { RouteSlots } from './route-slots.js';
 import { NamePlans } from './cluster/names.js';
 import { StaticSecrets } from './static-secrets.js';
@@ -55,6 +58,8 @@ const BOOTSTRAP = supportedFields<Bootstrap>('envoy.config.bootstrap.v3.Bootstra
   'node_context_params',
   'static_resources',
   'dynamic_resources',
+  'config_sources',
+  'default_config_source',
   'cluster_manager',
   'hds_config',
   'layered_runtime',
@@ -173,6 +178,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const ads =
     dynamic.ads_config &&
     compileAds(dynamic.ads_config, start.field('dynamic_resources').field('ads_config'), context);
+  const authorities = compileAuthorities(bootstrap, start, context);
   const loads = bootstrap.cluster_manager?.load_stats_config;
   const loadsAt = start.field('cluster_manager').field('load_stats_config');
   const loadReports = loads && compileServiceStream(loads, loadsAt, context);
@@ -229,13 +235,15 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
-    tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
+    tls: clusters.flatMap((plan) => plan.sockets),
+    listenerTls: sockets,
     discovered: discovered.all,
     compileClusterLater: (message, at) =>
       compileCluster(message, at, { ...context, start: undefined }, bind),
     issues,
     startIssues,
     ...(ads && { ads }),
+    authorities,
     ...(loadReports && { loadReports }),
     ...(hdsStream && {
       healthDiscovery: {
@@ -286,6 +294,7 @@ function contextOf(
     ...node
   } = ownNode(bootstrap.node ?? {}, options);
   const local = bootstrap.cluster_manager?.local_cluster_name;
+  const runtime = new RuntimeReads(options.runtime);
   return {
     serviceCluster,
     serviceNode,
@@ -303,7 +312,8 @@ function contextOf(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
     grpcClusters: new Map(),
-    runtime: new RuntimeReads(options.runtime),
+    authorities: new Authorities(bootstrap, () => runtime.flag(ARE_USED, false)),
+    runtime,
     extensions: options.extensions,
     routes: new RouteSlots(),
     tracers: new TracerPlans(),

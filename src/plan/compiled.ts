@@ -9,7 +9,6 @@ import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
 import type { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import type { NamePlans } from './cluster/names.js';
-import type { NodeContext } from './collections.js';
 import type { BootstrapPlaces, DiscoveredPlace } from './discovered.js';
 import type { CompileContext, Registry } from './extension.js';
 import type { SinkPlan } from './extension-plans.js';
@@ -50,10 +49,6 @@ export type LaterContext = CompileContext & {
   readonly names: NamePlans;
   readonly hiddenClusters: HiddenClusterPlans;
   readonly discovered: BootstrapPlaces;
-  /** What is told of the node with each collection. */
-  readonly nodeContext: NodeContext;
-  /** The bootstrap's aggregated stream is incremental. */
-  readonly isAdsDelta: boolean;
 };
 
 export interface CompiledBootstrap {
@@ -85,8 +80,10 @@ export interface CompiledBootstrap {
   /** What was read of the runtime. */
   readonly runtimeReads: RuntimeReads;
   readonly sinks: readonly SinkPlan[];
-  /** Of clusters and then of listeners, in their order. */
+  /** Of clusters, in their order. */
   readonly tls: readonly TlsSocketPlan[];
+  /** The same of listeners. */
+  readonly listenerTls: readonly TlsSocketPlan[];
   /** As a static cluster is compiled. */
   readonly compileClusterLater: CdsPlan['compile'];
   /** Filters that come later, of listeners of the bootstrap. */
@@ -96,6 +93,8 @@ export interface CompiledBootstrap {
   readonly startIssues: readonly Issue[];
   /** Absent: there is no aggregated stream. */
   readonly ads?: StreamPlan;
+  /** The aggregated streams of authorities, in the order of the bootstrap. */
+  readonly authorities: readonly StreamPlan[];
   /** Who hears what clusters have to do; absent: nobody. */
   readonly loadReports?: StreamPlan;
   /** Who says what else is to be checked; absent: nobody. */

@@ -5,6 +5,7 @@ import type {
   envoy_config_core_v3_PathConfigSource as PathConfigSource,
   envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
 } from '../../build/messages.gen.js';
+import { fetchTimeoutMs } from './authorities.js';
 import { compileApiSource, type SourceContext } from './grpc/api-config-source.js';
 import { wholeMs } from './message/numbers.js';
 import type { Place } from './message/place.js';
@@ -30,8 +31,6 @@ const WATCHED = supportedFields<WatchedDirectory>('envoy.config.core.v3.WatchedD
   'path',
   'watch_modify',
 ]);
-
-const DEFAULT_INITIAL_FETCH_TIMEOUT_MS = 15_000;
 
 /**
  * `type`: of the resources. `start`: where what is wrong with a control plane goes that only a start
@@ -65,10 +64,7 @@ export function compileConfigSource(
   }
   if (source.path_config_source)
     return compilePath(source.path_config_source, place.field('path_config_source'));
-  const initialFetchTimeoutMs = wholeMs(
-    source.initial_fetch_timeout,
-    DEFAULT_INITIAL_FETCH_TIMEOUT_MS,
-  );
+  const initialFetchTimeoutMs = fetchTimeoutMs(source);
   if (source.ads) {
     if (context.hasAds) return { kind: 'ads', initialFetchTimeoutMs };
     start.field('ads').error('ADS must be configured to support an ADS config source', {

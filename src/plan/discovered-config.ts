@@ -5,10 +5,12 @@ import type {
   envoy_config_core_v3_ExtensionConfigSource as ExtensionConfigSource,
 } from '../../build/messages.gen.js';
 import { compileConfigSource } from './config-source.js';
-import type { DiscoveredKind, Filling } from './discovered.js';
+import type { DiscoveredKind, DiscoveredPlace, Filling } from './discovered.js';
+import { LateParts } from './late-parts.js';
 import { findExtension, type CompileContext, type Extension } from './extension.js';
 import { isKnown } from './known-extensions.js';
 import { Place } from './message/place.js';
+import type { Update } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 
 const DISCOVERY = supportedFields<ExtensionConfigSource>(
@@ -24,16 +26,14 @@ type KindOfFilter = 'httpFilters' | 'networkFilters' | 'listenerFilters';
 export interface DiscoveredFilters<Compiled> {
   readonly kind: DiscoveredKind;
   readonly filters: KindOfFilter;
-  /** Filters that have to be there from the start, by name: what they are called. */
-  readonly fixed: Readonly<Record<string, string>>;
   /** Whether such a filter may stand there: what is wrong goes to `place`. Undefined: it may not. */
   readonly accept: (
     compiled: Compiled,
     extension: { readonly name: string },
     place: Place,
   ) => Compiled | undefined;
-  /** So that it, or nothing, is in its place. */
-  readonly put: (filter: Compiled | undefined) => Filling;
+  /** What the data plane is told so that it, or nothing, is in its place. */
+  readonly put: (filter: Compiled | undefined) => Update;
 }
 
 /**
@@ -50,7 +50,9 @@ export function compileDiscovered<Compiled>(
   refuseOtherFields(place, config, DISCOVERY);
   const types = (config.type_urls ?? []).map(typeOf);
   const areTypesKnown = types
-    .map((type, index) => checkType(type, place.field('type_urls').index(index), context, chain))
+    .map((type, index) =>
+      checkType(type, place.field('type_urls').index(index), context, chain.filters),
+    )
     .every((isGood) => isGood);
   if (config.apply_default_config_without_warming && !config.default_config) {
     place.error(`Error: filter config ${name} applied without warming but has no default config.`, {
@@ -58,8 +60,8 @@ export function compileDiscovered<Compiled>(
     });
     return undefined;
   }
-  const compile = (message: Any, at: Place): Compiled | undefined =>
-    compileFilter(name, message, types, at, context, chain);
+  const compile = (message: Any, at: Place, own = context): Compiled | undefined =>
+    compileFilter(name, message, types, at, own, chain);
   const source = compileConfigSource(
     config.config_source,
     EXTENSION,
@@ -73,12 +75,7 @@ export function compileDiscovered<Compiled>(
   const needsNoWarming = config.apply_default_config_without_warming ?? false;
   context.discovered.add({
     ...{ kind: chain.kind, name, source, needsNoWarming },
-    compile: (message, at) => {
-      const filter = compile(message, at);
-      return filter && chain.put(filter);
-    },
-    clear: chain.put(undefined),
-    ...(fallback && { fallback: chain.put(fallback) }),
+    ...fillings(context, chain, compile, fallback),
   });
   const latest = context.discovered.latest(chain.kind, name, source);
   // It may be of another type than this place takes: then it is told of as it is filled.
@@ -87,22 +84,50 @@ export function compileDiscovered<Compiled>(
   return first ? { first } : {};
 }
 
+/** Each filter that comes has parts of its own, which go as another takes its place. */
+function fillings<Compiled>(
+  context: CompileContext,
+  { put }: DiscoveredFilters<Compiled>,
+  compile: (message: Any, at: Place, own: CompileContext) => Compiled | undefined,
+  fallback: Compiled | undefined,
+): Pick<DiscoveredPlace, 'compile' | 'clear' | 'fallback' | 'onGone'> {
+  let current: LateParts | undefined;
+  const swap = (next: LateParts | undefined): Update => {
+    const before = current;
+    current = next;
+    return LateParts.change(context.discovered, before, next);
+  };
+  const filling = (filter: Compiled | undefined, parts?: LateParts): Filling => ({
+    update: () => ({ ...put(filter), ...(parts && { route_tables: parts.routes.tables }) }),
+    onPlaced: () => swap(parts),
+    ...(parts && { onDropped: () => void parts.routes.release() }),
+  });
+  return {
+    compile: (message, at) => {
+      const parts = new LateParts(context);
+      const filter = compile(message, at, { ...context, ...parts.context });
+      if (filter) return filling(filter, parts);
+      parts.routes.release();
+      return undefined;
+    },
+    clear: filling(undefined),
+    ...(fallback && { fallback: filling(fallback) }),
+    onGone: () => swap(undefined),
+  };
+}
+
 const typeOf = (url: string): string => (url.startsWith(PREFIX) ? url.slice(PREFIX.length) : url);
 
 function checkType(
   type: string,
   place: Place,
   { extensions }: CompileContext,
-  { filters, fixed }: Pick<DiscoveredFilters<unknown>, 'filters' | 'fixed'>,
+  filters: KindOfFilter,
 ): boolean {
   const known: readonly Extension<unknown>[] = extensions[filters];
   const found = known.find((one) => one.type === type);
-  const isThere = found && !found.isDisabled;
-  const what = found && fixed[found.name];
-  if (isThere && what === undefined) return true;
-  if (isThere) {
-    place.error(`${what} (${type}) by config_discovery is not supported`);
-  } else if (!found && isKnown(filters, type)) {
+  if (found && !found.isDisabled) return true;
+  if (!found && isKnown(filters, type)) {
     place.error(`the extension ${type} is not supported yet`);
   } else {
     place.error(`Error: no factory found for a required type URL ${PREFIX}${type}.`);

@@ -5,6 +5,7 @@ import type {
   envoy_config_trace_v3_Tracing_Http as TracerProvider,
 } from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
+import type { Authorities } from './authorities.js';
 import { isKnown, knownByName, namesOf, unregistered, type Kind } from './known-extensions.js';
 import type {
   BalancerPlan,
@@ -31,6 +32,7 @@ import type {
   ResponsePolicy,
   RetryHosts,
   TlsContext,
+  Update,
 } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
@@ -119,6 +121,12 @@ export interface CompileContext {
   readonly nodeMetadata: Readonly<Record<string, unknown>>;
   /** The bootstrap has an aggregated stream. */
   readonly hasAds: boolean;
+  /** It is incremental. */
+  readonly isAdsDelta: boolean;
+  /** Who is asked for resources with xdstp names. */
+  readonly authorities: Authorities;
+  /** What is told of the node with each collection that is asked for. */
+  readonly nodeContext: ReadonlyMap<string, string>;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */
@@ -169,6 +177,11 @@ export interface CompileContext {
   readonly httpStatPrefix?: string;
   /** As it calls the filter that is read. */
   readonly httpFilterName?: string;
+  /**
+   * Of a network filter that may change while the server runs: makes of its part what it is from then
+   * on, for the data plane. Absent: it stays as it is.
+   */
+  readonly changesChain?: () => (change: (part: NetworkFilterPlan) => NetworkFilterPlan) => Update;
   /** Takes a place that keys are fetched from and gives the number under which the plan has it. */
   addJwks(source: JwksSource): number;
 }

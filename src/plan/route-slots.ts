@@ -34,6 +34,8 @@ export interface SrdsPlan {
   /** Of the subscription: its statistics have it. */
   readonly name: string;
   readonly source: Source;
+  /** As the collection of them is called; absent: all that there are. */
+  readonly collection?: string;
   readonly statPrefix: string;
   readonly fragments: readonly ScopeFragment[];
   /** Of the filters that the tables' requests pass. */
@@ -54,6 +56,8 @@ export interface RoutePlaces {
   /** One that comes later. */
   request(request: RdsRequest): string;
   requestScopes(request: SrdsRequest): string;
+  /** For something that comes later, and goes by itself. */
+  later(): ChainRoutes;
 }
 
 interface Requested extends RdsPlan {
@@ -125,6 +129,10 @@ export class RouteSlots implements RoutePlaces {
     return slot;
   }
 
+  later(): ChainRoutes {
+    return new ChainRoutes(this);
+  }
+
   /** A name like the wanted one, which nobody else has: a number tells them apart. */
   take(wanted: string): string {
     let name = wanted;
@@ -137,14 +145,17 @@ export class RouteSlots implements RoutePlaces {
     this.#names.delete(name);
   }
 
-  /** A connection manager that asked for it is gone. Whether it was the last. */
-  leave(slot: string): boolean {
+  /**
+   * A connection manager that asked for it is gone. Whether it was the last; `keepsName`: nobody is
+   * given its name then.
+   */
+  leave(slot: string, keepsName = false): boolean {
     for (const [key, scopes] of this.#scopes) {
       if (scopes.plan.slot !== slot) continue;
       scopes.users--;
       if (scopes.users > 0) return false;
       this.#scopes.delete(key);
-      this.giveBack(slot);
+      if (!keepsName) this.giveBack(slot);
       return true;
     }
     for (const [key, plan] of this.#requests) {
@@ -155,7 +166,7 @@ export class RouteSlots implements RoutePlaces {
       if (table.users > 0) return false;
       plan.tables.splice(index, 1);
       if (plan.tables.length === 0) this.#requests.delete(key);
-      this.giveBack(slot);
+      if (!keepsName) this.giveBack(slot);
       return true;
     }
     return false;
@@ -167,6 +178,7 @@ export class ChainRoutes implements RoutePlaces {
   readonly #slots: RouteSlots;
   readonly #tables: RouteTable[] = [];
   readonly #requested: string[] = [];
+  #hasScopes = false;
 
   constructor(slots: RouteSlots) {
     this.#slots = slots;
@@ -174,6 +186,25 @@ export class ChainRoutes implements RoutePlaces {
 
   get tables(): readonly RouteTable[] {
     return this.#tables;
+  }
+
+  /** Tables that come from control planes. */
+  get requested(): readonly string[] {
+    return this.#requested;
+  }
+
+  /** Some of them name others. */
+  get hasScopes(): boolean {
+    return this.#hasScopes;
+  }
+
+  /** Some of its routes come from control planes. */
+  get hasRequests(): boolean {
+    return this.#requested.length > 0;
+  }
+
+  later(): ChainRoutes {
+    return new ChainRoutes(this.#slots);
   }
 
   add(table: RouteTable): string {
@@ -190,6 +221,7 @@ export class ChainRoutes implements RoutePlaces {
 
   requestScopes(request: SrdsRequest): string {
     const slot = this.#slots.requestScopes(request);
+    this.#hasScopes = true;
     this.#requested.push(slot);
     return slot;
   }
@@ -199,5 +231,11 @@ export class ChainRoutes implements RoutePlaces {
     const own = this.#tables.map(({ name = '' }) => name);
     for (const name of own) this.#slots.giveBack(name);
     return [...own, ...this.#requested.filter((slot) => this.#slots.leave(slot))];
+  }
+
+  /** As release; connections may go by them yet, so that nobody else is given their names. */
+  leave(): readonly string[] {
+    const own = this.#tables.map(({ name = '' }) => name);
+    return [...own, ...this.#requested.filter((slot) => this.#slots.leave(slot, true))];
   }
 }

@@ -20,9 +20,11 @@ interface ServerSource {
   readonly initialFetchTimeoutMs: number;
 }
 
-/** The bootstrap's aggregated stream. */
+/** An aggregated stream of the bootstrap. */
 export interface AdsSource extends ServerSource {
   readonly kind: 'ads';
+  /** That of an authority, by its place in the bootstrap; absent: that of ads_config. */
+  readonly authority?: number;
 }
 
 /** A stream of its own. */
@@ -40,6 +42,13 @@ export interface RestSource extends ServerSource {
 }
 
 export type Source = FileSource | AdsSource | GrpcSource | RestSource;
+
+/** What is asked for, and where. */
+export interface Collected {
+  readonly source: Source;
+  /** The collection's name; absent: a file is one, or it is none. */
+  readonly collection?: string;
+}
 
 /** A stream to a control plane. */
 export interface StreamPlan {

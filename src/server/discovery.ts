@@ -78,7 +78,9 @@ export class Discovery {
     await this.#startServices();
     const xds = await this.#makeXds();
     // Control planes may be there.
-    if (this.#compiled.ads || hasServer(this.#compiled)) await Promise.all(this.#answers ?? []);
+    const { ads, authorities } = this.#compiled;
+    if (ads || authorities.length > 0 || hasServer(this.#compiled))
+      await Promise.all(this.#answers ?? []);
     if (xds && !this.#isStopped) await xds.start(() => this.#clustersReady());
     else await this.#clustersReady();
     await this.#startJwks();
@@ -150,20 +152,25 @@ export class Discovery {
 
   async #makeXds(): Promise<Xds | undefined> {
     const { eds, cds, lds, tls, ads, rtds, context, discovered } = this.#compiled;
-    const { compileClusterLater } = this.#compiled;
+    const { compileClusterLater, authorities, listenerTls } = this.#compiled;
     const { routes, clusterSources, live } = context;
-    const hasSecrets = live.has('secret') || tls.some(({ recipe }) => recipe !== undefined);
+    const hasSecrets =
+      live.has('secret') || [...tls, ...listenerTls].some(({ recipe }) => recipe !== undefined);
     const hasRoutes =
       routes.requests.length > 0 ||
       routes.scopes.length > 0 ||
       discovered.length > 0 ||
       !clusterSources.isEmpty;
-    const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !ads;
+    const hasStreams = ads !== undefined || authorities.length > 0;
+    const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !hasStreams;
     if (!hasRoutes && !hasSecrets && isEmpty) return undefined;
     const { Xds } = await import('../xds/xds.js');
     if (this.#isStopped) return undefined;
     const { native, stats, log, options, drain, node, runtime } = this.#host;
-    const plan = { eds, cds, lds, tls, ads, rtds, context, discovered, compileClusterLater };
+    const plan = {
+      ...{ eds, cds, lds, tls, listenerTls, ads, authorities, rtds, context, discovered },
+      compileClusterLater,
+    };
     this.#xds = new Xds(plan, native, {
       unknownFields: unknownFields(options),
       stats,
@@ -320,11 +327,12 @@ export class Discovery {
     return monitor.start();
   }
 
-  #followDns(plan: DnsClusterPlan): void {
+  #followDns(plan: DnsClusterPlan): Promise<void> | undefined {
     const answer = this.#beginDns(plan);
-    if (!answer) return;
+    if (!answer) return undefined;
     if (this.#answers) this.#answers.push(answer);
     else unawaited(`the hosts of ${plan.name}`, answer);
+    return answer;
   }
 
   #forgetDns(cluster: string): void {

@@ -172,7 +172,8 @@ export class Server implements AdminHost, RestartHost {
   }
 
   get tlsContexts(): AdminHost['tlsContexts'] {
-    return this.xds?.tlsFiles() ?? this.#configuration.compiled.tls.map(({ files }) => files);
+    const { tls, listenerTls } = this.#configuration.compiled;
+    return this.xds?.tlsFiles() ?? [...tls, ...listenerTls].map(({ files }) => files);
   }
 
   /** Undefined: the bootstrap has all there is. */

@@ -1,8 +1,10 @@
 // Clusters that come by CDS: each update names all of them.
 import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
 import { unawaited } from '../base/bugs.js';
+import type { Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
+import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Assignment } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import { CDS } from './api.js';
@@ -28,11 +30,13 @@ interface NewCluster {
 
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
-  /** The cluster is there, or is another now: from here on it is given hosts. */
-  follow(plan: ClusterPlan): void;
+  /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
+  follow(plan: ClusterPlan, isNew: boolean): void;
   /** Those that it is given already, where they come from the same place as before. */
   hostsOf(plan: ClusterPlan): Assignment | undefined;
   forget(cluster: string): void;
+  /** Its hosts are waited for. */
+  isWarming(cluster: string): boolean;
 }
 
 export class ClusterSubscription {
@@ -43,9 +47,11 @@ export class ClusterSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   readonly #current = new Map<string, DynamicCluster>();
+  /** In whose place others have come that wait for their hosts. */
+  readonly #replaced = new Map<string, DynamicCluster>();
   #version = '';
   /** Clusters that have come, and are not given hosts yet. */
-  readonly #toFollow = new Map<string, ClusterPlan>();
+  readonly #toFollow = new Map<string, { readonly plan: ClusterPlan; readonly isNew: boolean }>();
   #isFollowing = false;
   #isStopped = false;
 
@@ -63,7 +69,7 @@ export class ClusterSubscription {
         names: plan.collection === undefined ? [] : [plan.collection],
         isCollection: plan.collection !== undefined,
         target: 'CDS',
-        judge: (resources, version) => this.#judge(resources, version),
+        judge: (resources, version, describe) => this.#judge(resources, version, describe),
       },
       host,
     );
@@ -78,6 +84,16 @@ export class ClusterSubscription {
     return this.#current.values();
   }
 
+  /** While another waits in its place. */
+  replaced(name: string): DynamicCluster | undefined {
+    return this.#replaced.get(name);
+  }
+
+  /** The cluster of that name has its hosts. */
+  onWarm(name: string): void {
+    this.#replaced.delete(name);
+  }
+
   start(): void {
     this.#subscription.start();
   }
@@ -88,34 +104,55 @@ export class ClusterSubscription {
     this.#subscription.stop();
   }
 
-  async #judge(resources: readonly Resource[], version: string): Promise<string | Commit> {
-    const wanted = new Map<string, Resource>();
-    for (const resource of resources) {
-      const { name = '' } = resource.message as Cluster;
-      const known = wanted.get(name);
-      if (known) {
-        resource.place.field('name').error(`duplicate cluster ${name} found`, {
-          related: known.place.field('name'),
-        });
-      }
-      wanted.set(name, resource);
-    }
+  /** As the real server: each is taken or refused by itself. */
+  async #judge(
+    resources: readonly Resource[],
+    version: string,
+    describe: (issue: Issue) => string,
+  ): Promise<string | Commit> {
+    const wanted = new Map<string, number>();
+    const refused: string[] = [];
+    resources.forEach(({ message }, index) => {
+      const { name = '' } = message as Cluster;
+      if (wanted.has(name)) refused.push(`${name}: duplicate cluster ${name} found`);
+      else wanted.set(name, index);
+    });
     if (wanted.size < this.#host.planes.minClusters(this.#plan.source)) {
       return 'CDS update attempts to reduce clusters below configured minimum.';
     }
+    const gone = [...this.#current.keys()].filter((name) => !wanted.has(name));
     // A static cluster stays as it is, whatever comes of its name.
     for (const name of this.#plan.staticClusters) wanted.delete(name);
     const changed: NewCluster[] = [];
     const slices = new Slices();
-    for (const { message, place, version: own } of wanted.values()) {
+    for (const [name, index] of wanted) {
+      const { message = {}, version: own = '' } = resources[index] ?? {};
       const cluster = message as Cluster;
-      const plan = this.#has(cluster) ? undefined : this.#plan.compile(cluster, place);
-      if (plan) changed.push({ plan, message: cluster, version: own || version });
+      if (!this.#has(cluster)) {
+        const issues: Issue[] = [];
+        const at = Place.root(issues).field('resources').index(index);
+        const plan = this.#plan.compile(cluster, at);
+        const errors = issues.filter(({ severity }) => severity === 'error');
+        for (const one of issues) if (one.severity !== 'error') this.#warn(describe(one));
+        if (errors.length > 0) {
+          refused.push(`${name}: ${errors.map(describe).join('; ')}`);
+          this.#countRefused(name);
+        } else if (plan) changed.push({ plan, message: cluster, version: own || version });
+      }
       const pause = slices.pause();
       if (pause) await pause;
     }
-    const gone = [...this.#current.keys()].filter((name) => !wanted.has(name));
-    return () => this.#apply(changed, gone, version);
+    return () => this.#apply(changed, gone, version, refused);
+  }
+
+  /** As the real server, which counts it before it looks at it. */
+  #countRefused(name: string): void {
+    const what = this.#current.has(name) ? 'modified' : 'added';
+    this.#host.stats.count(`cluster_manager.cluster_${what}`);
+  }
+
+  #warn(text: string): void {
+    this.#host.log('warning', text);
   }
 
   #has(message: Cluster): boolean {
@@ -130,6 +167,7 @@ export class ClusterSubscription {
     changed: readonly NewCluster[],
     gone: readonly string[],
     version: string,
+    refused: readonly string[],
   ): Promise<string | undefined> {
     if (this.#isStopped) return undefined;
     this.#host.log(
@@ -137,7 +175,7 @@ export class ClusterSubscription {
       `cds: add ${changed.length} cluster(s), remove ${gone.length} cluster(s)`,
     );
     const updatedMs = Date.now();
-    const errors: string[] = [];
+    const errors: string[] = [...refused];
     const slices = new Slices();
     for (let first = 0; first === 0 || first < changed.length; first += AT_ONCE) {
       const some = changed.slice(first, first + AT_ONCE);
@@ -147,9 +185,9 @@ export class ClusterSubscription {
       if (this.#isStopped) return undefined;
     }
     unawaited('the hosts of clusters', this.#followAll());
-    if (errors.length > 0) return errors.join('\n');
-    this.#version = version;
-    if (changed.length > 0 || gone.length > 0) {
+    if (changed.length > 0 || gone.length > 0) this.#version = version;
+    if (errors.length > 0) return `Error adding/updating cluster(s) ${errors.join('\n')}`;
+    if (changed.length > 0) {
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
     }
@@ -174,18 +212,23 @@ export class ClusterSubscription {
         ),
       }),
     );
-    if (errors.length > 0) return errors.map((error) => error.message);
     for (const name of gone) {
       this.#sources.forget(name);
       this.#toFollow.delete(name);
       this.#current.delete(name);
+      this.#replaced.delete(name);
     }
+    const wrong = new Map(errors.map(({ name, message }) => [name, message]));
     for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
+      if (wrong.has(name)) continue;
+      const before = this.#current.get(name);
+      // Where that one waits itself it was never in use, and what it has replaced stays.
+      if (before && !this.#sources.isWarming(name)) this.#replaced.set(name, before);
       this.#current.set(name, { version: own, message, updatedMs });
-      this.#toFollow.set(name, plan);
+      this.#toFollow.set(name, { plan, isNew: !this.#replaced.has(name) });
     }
-    return [];
+    return [...wrong].map(([name, message]) => `${name}: ${message}`);
   }
 
   /** At once, and thousands of them in slices. */
@@ -195,9 +238,10 @@ export class ClusterSubscription {
     const leave = this.#host.targets.add('CDS');
     const slices = new Slices();
     try {
-      for (const [name, plan] of this.#toFollow) {
+      for (const [name, { plan, isNew }] of this.#toFollow) {
         this.#toFollow.delete(name);
-        this.#sources.follow(plan);
+        this.#sources.follow(plan, isNew);
+        if (!this.#sources.isWarming(name)) this.onWarm(name);
         const pause = slices.pause();
         if (pause) await pause;
       }

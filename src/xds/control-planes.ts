@@ -37,12 +37,24 @@ export class ControlPlanes {
   readonly #host: ControlPlanesHost;
   readonly #ads: Mux | undefined;
   readonly #adsPlan: StreamPlan | undefined;
+  readonly #authorities: readonly Mux[];
 
-  /** `ads`: the bootstrap's aggregated stream. */
-  constructor(ads: StreamPlan | undefined, host: ControlPlanesHost) {
+  /** `ads`: the bootstrap's aggregated stream; `authorities`: those of xdstp names. */
+  constructor(
+    ads: StreamPlan | undefined,
+    authorities: readonly StreamPlan[],
+    host: ControlPlanesHost,
+  ) {
     this.#host = host;
     this.#adsPlan = ads;
-    this.#ads = ads && this.#mux(ads, '', ads.isDelta ? ADS_DELTA : ADS_STREAM);
+    this.#ads = ads && this.#aggregated(ads);
+    this.#authorities = authorities.map((plan) => this.#aggregated(plan));
+  }
+
+  /** As the real server: aggregated streams are there before anybody asks. */
+  open(): void {
+    this.#ads?.open();
+    for (const one of this.#authorities) one.open();
   }
 
   /** How many clusters there have to be at least. */
@@ -54,6 +66,7 @@ export class ControlPlanes {
 
   stop(): void {
     this.#ads?.stop();
+    for (const one of this.#authorities) one.stop();
   }
 
   transport(
@@ -79,12 +92,18 @@ export class ControlPlanes {
       );
     }
     if (source.kind === 'ads') {
-      if (!this.#ads) throw new Error('there is no aggregated stream');
-      return new StreamSubscription(wants, { mux: this.#ads, ownsMux: false }, updates, host);
+      const { authority } = source;
+      const mux = authority === undefined ? this.#ads : this.#authorities[authority];
+      if (!mux) throw new Error('there is no aggregated stream');
+      return new StreamSubscription(wants, { mux, ownsMux: false }, updates, host);
     }
     const { stream } = source;
     const mux = this.#mux(stream, statPrefix, stream.isDelta ? api.delta : api.stream);
     return new StreamSubscription(wants, { mux, ownsMux: true }, updates, host);
+  }
+
+  #aggregated(plan: StreamPlan): Mux {
+    return this.#mux(plan, '', plan.isDelta ? ADS_DELTA : ADS_STREAM);
   }
 
   #mux(plan: StreamPlan, owner: string, method: string): Mux {

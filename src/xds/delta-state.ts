@@ -6,6 +6,22 @@ import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** What is wrong; undefined: each name is there once. */
+function namedTwice({ resources, removed }: DiscoveryResponse): string | undefined {
+  const names = new Set<string>();
+  for (const { name } of resources) {
+    if (names.has(name)) return `duplicate name ${name} found among added/updated resources`;
+    names.add(name);
+  }
+  for (const name of removed) {
+    if (names.has(name)) {
+      return `duplicate name ${name} found in the union of added+removed resources`;
+    }
+    names.add(name);
+  }
+  return undefined;
+}
+
 export class DeltaState extends TypeState {
   /** Names that this stream was told of. */
   #subscribed: ReadonlySet<string> = NONE;
@@ -34,6 +50,11 @@ export class DeltaState extends TypeState {
   ): Promise<void> {
     const { version, removed } = response;
     const { streams } = this;
+    const twice = namedTwice(response);
+    if (twice !== undefined) {
+      this.refuse(response, twice);
+      return;
+    }
     const changed = [...resources.map(({ name }) => name), ...removed];
     const errors = this.isWildcard
       ? await this.tellAll(this.#afterwards(resources, removed), version)

@@ -52,6 +52,12 @@ export class Extensions {
     return this.#subscriptions.get(keyOf({ kind, name, source }))?.current?.message.typed_config;
   }
 
+  /** Undefined: it has come, or is not waited for. */
+  needed(place: DiscoveredPlace): Promise<void> | undefined {
+    const one = place.needsNoWarming ? undefined : this.#subscriptions.get(keyOf(place));
+    return one && !one.isFirstDone ? one.first : undefined;
+  }
+
   get current(): DynamicExtension[] {
     return [...this.#subscriptions.values()].flatMap(({ current }) => current ?? []);
   }
@@ -76,7 +82,16 @@ export class Extensions {
     for (const place of places) this.#subscriptions.get(keyOf(place))?.fill(place);
   }
 
+  /** Those of filters that came so themselves. */
+  change(come: readonly DiscoveredPlace[], gone: readonly DiscoveredPlace[]): void {
+    for (const one of come) this.add(one);
+    for (const one of gone) this.remove(one);
+    this.fill(come);
+  }
+
   remove(place: DiscoveredPlace): void {
+    const told = place.onGone();
+    if (told.left_route_tables) this.#native.apply(encodeUpdate(told));
     const key = keyOf(place);
     const known = this.#subscriptions.get(key);
     if (!known?.remove(place)) return;
@@ -104,6 +119,13 @@ class ExtensionSubscription {
   readonly #places = new Set<DiscoveredPlace>();
   #current: DynamicExtension | undefined;
   #onFirst: () => void = () => undefined;
+  #resolveFirst: () => void = () => undefined;
+  /** Resolves when it has come, or is not waited for any longer. */
+  readonly first = new Promise<void>((resolve) => {
+    this.#resolveFirst = resolve;
+  });
+  /** Made of an update that was not taken. */
+  #unused: readonly Filling[] = [];
 
   constructor({ kind, name, source }: Wanted, native: NativeProxy, host: Subscribing) {
     this.#kind = kind;
@@ -117,7 +139,10 @@ class ExtensionSubscription {
         target: `FilterConfigSubscription init ${name}`,
         judge: (resources, version) => this.#judge(resources, version),
         onAbsent: () => this.#forget(),
-        onRejected: () => host.stats.count(`${this.#statPrefix}config_fail`),
+        onRejected: () => {
+          this.#drop();
+          host.stats.count(`${this.#statPrefix}config_fail`);
+        },
       },
       host,
     );
@@ -126,6 +151,10 @@ class ExtensionSubscription {
   /** Undefined before the first. */
   get current(): DynamicExtension | undefined {
     return this.#current;
+  }
+
+  get isFirstDone(): boolean {
+    return this.#subscription.isFirstDone;
   }
 
   add(place: DiscoveredPlace): void {
@@ -146,16 +175,19 @@ class ExtensionSubscription {
     this.#subscription.start(() => {
       if (!this.#current) this.#fallBack();
       onFirst();
+      this.#resolveFirst();
     }, isWaitedFor);
   }
 
   stop(): void {
     this.#subscription.stop();
+    this.#drop();
   }
 
   end(): void {
     this.stop();
     this.#onFirst();
+    this.#resolveFirst();
     this.#native.removeStats(this.#statPrefix);
   }
 
@@ -173,6 +205,7 @@ class ExtensionSubscription {
       this.#put([filling]);
       return;
     }
+    filling?.onDropped?.();
     for (const error of errors) this.#host.log('warning', `extension '${this.#name}': ${error}`);
     this.#host.stats.count(`${this.#statPrefix}config_conflict`);
     this.#put([place.fallback ?? place.clear]);
@@ -201,9 +234,12 @@ class ExtensionSubscription {
     }
     const config = message.typed_config as Any;
     const at = first.place.field('typed_config');
+    this.#drop();
     const made = [...this.#places].flatMap((place) => place.compile(config, at) ?? []);
+    this.#unused = made;
     return () => {
       if (messageKey(message) === messageKey(this.#current?.message)) return undefined;
+      this.#unused = [];
       const errors = this.#put(made);
       if (errors.length > 0) return errors.join('\n');
       const kind = this.#kind;
@@ -214,9 +250,21 @@ class ExtensionSubscription {
     };
   }
 
+  #drop(): void {
+    for (const one of this.#unused) one.onDropped?.();
+    this.#unused = [];
+  }
+
   #put(fillings: readonly Filling[]): readonly string[] {
-    return fillings.flatMap((filling) =>
-      this.#native.apply(encodeUpdate(filling())).map(({ message }) => message),
-    );
+    return fillings.flatMap((filling) => {
+      const errors = this.#native.apply(encodeUpdate(filling.update()));
+      if (errors.length > 0) {
+        filling.onDropped?.();
+        return errors.map(({ message }) => message);
+      }
+      const next = filling.onPlaced?.();
+      if (next?.left_route_tables) this.#native.apply(encodeUpdate(next));
+      return [];
+    });
   }
 }

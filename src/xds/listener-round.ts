@@ -69,6 +69,11 @@ export class Round {
     return this.#removed;
   }
 
+  /** These are put in place later, by themselves. */
+  leaveOut(some: ReadonlySet<Change>): void {
+    this.#changes = this.#changes.filter((change) => !some.has(change));
+  }
+
   get changes(): readonly Change[] {
     return this.#changes;
   }

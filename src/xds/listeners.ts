@@ -29,13 +29,15 @@ export interface ListenerHost extends Subscribing {
   readonly drain: DrainOptions;
   /** False: listeners of that direction are stopped, or a successor has them. */
   readonly mayListen: (direction: Listener['traffic_direction']) => boolean;
+  /** False: the server waits for its first resources still. */
+  readonly isStarted: () => boolean;
   /** Of all clusters that there are. */
   readonly clusterNames: () => ReadonlySet<string>;
   /** Other route configurations may be wanted, or none: called before a listener is put in place. */
   readonly onRoutes: () => void;
-  /** Resolves when the routes that were asked for have come; undefined: they have. */
-  readonly routesToCome: () => Promise<void> | undefined;
-  /** Other filter chains are in use: called when they are, and when they have gone. */
+  /** Resolves when something that it needs has come; undefined: all has. */
+  readonly needsOf: (change: Change) => Promise<unknown> | undefined;
+  /** Other filter chains are asked for or in use: called when they are, and when they have gone. */
   readonly onSockets: () => void;
 }
 
@@ -58,6 +60,15 @@ interface Outcome {
   readonly isNamed?: boolean;
 }
 
+/** A listener that waits for what it needs. */
+interface Waiting {
+  readonly change: Change;
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** It was there before the latest update. */
+  readonly isHeld: boolean;
+}
+
 const isThereTwice = (name: string): Refusal => ({
   details: `duplicate listener ${name} found`,
   lines: [`duplicate listener ${name} found`],
@@ -65,6 +76,8 @@ const isThereTwice = (name: string): Refusal => ({
 
 /** What the start waits for while listeners are not in place: each of them says itself why. */
 export const LISTENERS = 'LDS listeners';
+
+const MANAGER = 'listener_manager.';
 
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
@@ -79,8 +92,8 @@ export class ListenerSubscription {
   #refused: readonly RefusedListener[] = [];
   #version = '';
   #lastId = 0;
-  /** It waits for its routes: what was there before it goes on. */
-  #warming: Round | undefined;
+  /** They wait for what they need, by name: what was there before them goes on. */
+  #waiting: ReadonlyMap<string, Waiting> = new Map();
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
     this.#plan = plan;
@@ -115,11 +128,17 @@ export class ListenerSubscription {
     return this.#current.values();
   }
 
-  /** They wait for their routes. */
+  /** They wait for what they need. */
   get warming(): readonly DynamicListener[] {
-    return (this.#warming?.changes ?? []).map(({ id, version, message, chains, discovered }) => ({
-      ...{ id, version, message, chains, discovered, updatedMs: Date.now() },
-    }));
+    return [...this.#waiting.values()].map(({ change, sinceMs }) => {
+      const { id, version, message, chains, discovered } = change;
+      return { id, version, message, chains, discovered, updatedMs: sinceMs };
+    });
+  }
+
+  /** Of those that are in place. */
+  get placedChains(): readonly DynamicChain[] {
+    return [...this.#current.values()].flatMap(({ chains }) => [...chains.values()]);
   }
 
   /** They take no connections any more, and have some still: the latest first. */
@@ -161,7 +180,7 @@ export class ListenerSubscription {
   }
 
   stop(): void {
-    this.#warming = undefined;
+    this.#waiting = new Map();
     this.#subscription.stop();
     this.#departures.stop();
   }
@@ -177,8 +196,6 @@ export class ListenerSubscription {
     version: string,
     describe: (issue: Issue) => string,
   ): ReturnType<Commit> {
-    // What comes after it is judged by what is there with it.
-    this.#endWarming();
     const wanted = new Set(resources.map(({ message }) => (message as Listener).name ?? ''));
     const removed = [...this.#current.keys()].filter((known) => !wanted.has(known));
     const round = new Round(removed, this.#current);
@@ -194,42 +211,103 @@ export class ListenerSubscription {
       seen.add(name);
       outcomes.push(this.#judge(listener, own || version, index, describe, round));
     });
-    this.#warm(round);
+    this.#begin(round, wanted);
     return this.#conclude(removed, outcomes, version);
   }
 
-  /** Puts the round in place as soon as its routes are there. */
-  #warm(round: Round): void {
-    // What it waits for is asked for by all that there will be.
-    this.#warming = round.changes.length > 0 ? round : undefined;
-    if (this.#warming) this.#host.onRoutes();
-    const toCome = this.#warming && this.#host.routesToCome();
-    if (!toCome) {
-      this.#warming = undefined;
-      this.#apply(round);
-      return;
+  /** Puts in place what has all that it needs; the others wait, each for itself. */
+  #begin(round: Round, wanted: ReadonlySet<string>): void {
+    const held = this.#waiting;
+    const sinceMs = Date.now();
+    const all = round.changes.map((change): [string, Waiting] => {
+      const name = change.plan.name ?? '';
+      const known = held.get(name);
+      return [name, known?.change === change ? known : { change, sinceMs, isHeld: false }];
+    });
+    // What they need is asked for by all that there will be.
+    this.#waiting = new Map(all);
+    if (all.length > 0) {
+      this.#host.onRoutes();
+      this.#host.onSockets();
     }
-    const leave = this.#host.targets.add(LISTENERS);
-    const end = async (): Promise<void> => {
-      await toCome;
-      if (this.#warming === round) this.#endWarming();
-      leave();
-    };
-    unawaited('the routes of listeners', end());
+    this.#drop(held, wanted);
+    const waiting = all.flatMap(([name, one]): [string, Waiting, Promise<unknown>][] => {
+      const needs = this.#host.needsOf(one.change);
+      return needs ? [[name, one, needs]] : [];
+    });
+    for (const [name, { change, isHeld }] of all) {
+      const isCounted = isHeld || (!held.has(name) && !this.#isToWait(change, waiting));
+      if (!isCounted) this.#native.announceListener(name, change.isInPlace);
+    }
+    this.#waiting = new Map(waiting.map(([name, one]) => [name, { ...one, isHeld: true }]));
+    round.leaveOut(new Set(waiting.map(([, { change }]) => change)));
+    this.#apply(round);
+    this.#showWarming();
+    for (const [name, { change, isHeld }, needs] of waiting) {
+      if (!isHeld) unawaited('a listener that waits', this.#await(name, change, needs));
+    }
   }
 
-  #endWarming(): void {
-    const held = this.#warming;
-    this.#warming = undefined;
-    if (!held) return;
-    this.#apply(held);
-    for (const { refusal, message } of held.changes) {
-      if (!refusal) continue;
-      const { details } = refusal;
-      const refused = { message, details, attemptMs: Date.now(), isKept: true };
-      this.#refused = [...this.#refused, refused];
-      this.#host.log('warning', `lds: listener '${message.name}' config rejected: ${details}`);
+  #isToWait(
+    change: Change,
+    waiting: readonly (readonly [string, Waiting, Promise<unknown>])[],
+  ): boolean {
+    return waiting.some(([, one]) => one.change === change);
+  }
+
+  /** Those that have waited in vain. */
+  #drop(held: ReadonlyMap<string, Waiting>, wanted: ReadonlySet<string>): void {
+    let isDropped = false;
+    for (const [name, { change }] of held) {
+      if (this.#waiting.get(name)?.change === change) continue;
+      isDropped = true;
+      releaseNew(change.chains, change.known);
+      if (!this.#waiting.has(name)) this.#native.takeAnnouncementBack(name, !wanted.has(name));
     }
+    if (!isDropped) return;
+    this.#host.onRoutes();
+    this.#host.onSockets();
+  }
+
+  async #await(name: string, change: Change, first: Promise<unknown>): Promise<void> {
+    const leave = this.#host.targets.add(LISTENERS);
+    const isStill = (): boolean => this.#waiting.get(name)?.change === change;
+    for (let needs: Promise<unknown> | undefined = first; needs && isStill();) {
+      await needs;
+      needs = this.#host.needsOf(change);
+    }
+    if (isStill()) this.#place(name, change);
+    leave();
+  }
+
+  #place(name: string, change: Change): void {
+    const waiting = new Map(this.#waiting);
+    waiting.delete(name);
+    this.#waiting = waiting;
+    const round = new Round([], this.#current);
+    round.add(change);
+    this.#apply(round);
+    this.#showWarming();
+    if (!change.refusal) return;
+    const { details } = change.refusal;
+    const refused = { message: change.message, details, attemptMs: Date.now(), isKept: true };
+    this.#refused = [...this.#refused, refused];
+    this.#host.log('warning', `lds: listener '${name}' config rejected: ${details}`);
+  }
+
+  /** Before the start is over they count as active, as in the real server. */
+  #showWarming(): void {
+    const { stats, isStarted } = this.#host;
+    if (isStarted()) {
+      stats.setGauge(`${MANAGER}total_listeners_warming`, this.#waiting.size);
+      return;
+    }
+    const names = new Set([
+      ...this.#current.keys(),
+      ...this.#plan.staticListeners.map(({ name = '' }) => name),
+      ...this.#waiting.keys(),
+    ]);
+    stats.setGauge(`${MANAGER}total_listeners_active`, names.size);
   }
 
   /** What is told of an update whose parts have been put in place, or have not. */
@@ -281,6 +359,11 @@ export class ListenerSubscription {
       return { message };
     }
     if (before && messageKey(before.message) === messageKey(message)) return { message };
+    const held = this.#waiting.get(name)?.change;
+    if (held?.before === before && held && messageKey(held.message) === messageKey(message)) {
+      round.add(held);
+      return { message };
+    }
     const issues: Issue[] = [];
     const place = Place.root(issues).field('resources').index(index);
     const isInPlace = before !== undefined && differInChainsAlone(before.message, message);
@@ -333,6 +416,7 @@ export class ListenerSubscription {
   /** What the data plane has refused is as it was before. */
   #undo(change: Change, errors: readonly ApplyError[]): void {
     releaseNew(change.chains, change.known);
+    this.#native.takeAnnouncementBack(change.plan.name ?? '', false);
     const details = errors.map((error) => error.message).join('; ');
     change.refusal = { details, lines: [details] };
   }

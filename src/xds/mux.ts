@@ -82,6 +82,11 @@ export class Mux {
     };
   }
 
+  /** Its stream is there, whether anybody asks or not. */
+  open(): void {
+    this.#start();
+  }
+
   /** A watcher of that type asks for more. */
   nudge(api: DiscoveryApi): void {
     this.#stateOf(api).onNames();

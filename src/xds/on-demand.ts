@@ -100,14 +100,17 @@ class ClustersOnDemand {
   ask({ source: number, name }: RequestDemand): boolean {
     if (this.#current.has(name) || this.#host.isStatic(name)) return false;
     const known = this.#subscriptions.get(number);
-    if (known?.want(name)) return true;
-    const source = this.#sources.find(number);
-    if (!source) return false;
+    const collected = this.#sources.find(number);
+    if (!collected) return false;
+    const { source, collection } = collected;
+    // Beside what there is in a collection, which is asked for with the first of all names.
+    if (collection === undefined ? known?.want(name) : known?.ask(name)) return true;
     known?.stop();
     const one = new Subscription(
       {
         ...{ source, statPrefix: (this.#statPrefix ??= this.#native.addOdcdsStats()) },
-        ...{ api: CDS, names: [name], target: 'ODCDS' },
+        ...{ api: CDS, names: [collection ?? name], target: 'ODCDS' },
+        isCollection: collection !== undefined,
         judge: (resources, version) => this.#judge(number, resources, version),
         onAnswered: (names) => this.#answered(number, names),
       },
@@ -149,8 +152,10 @@ class ClustersOnDemand {
       );
       if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
       for (const { plan, ...cluster } of plans) {
-        this.#current.set(cluster.message.name ?? '', { ...cluster, updatedMs: Date.now() });
-        this.#host.follow(plan);
+        const name = cluster.message.name ?? '';
+        const isNew = !this.#current.has(name);
+        this.#current.set(name, { ...cluster, updatedMs: Date.now() });
+        this.#host.follow(plan, isNew);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }
       return undefined;

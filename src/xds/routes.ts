@@ -33,6 +33,7 @@ export class RouteSubscription {
   #current: DynamicRoutes | undefined;
   #onFirst: () => void = () => undefined;
   #onArrived: () => void = () => undefined;
+  #isArrived = false;
   /** Resolves when routes have come, or are not waited for any longer. */
   readonly arrived = new Promise<void>((resolve) => {
     this.#onArrived = resolve;
@@ -83,6 +84,7 @@ export class RouteSubscription {
       if (isOver) return;
       isOver = true;
       if (--this.#held > 0) return;
+      this.#isArrived = true;
       this.#onArrived();
       this.#onFirst();
     };
@@ -102,6 +104,10 @@ export class RouteSubscription {
     return this.#plan.name;
   }
 
+  get isArrived(): boolean {
+    return this.#isArrived;
+  }
+
   /** Whether it is what the table of that slot is made of. */
   fills(slot: string): boolean {
     return this.#plan.tables.some((table) => table.slot === slot);
@@ -111,6 +117,7 @@ export class RouteSubscription {
   end(): void {
     this.stop();
     this.#hosts?.end();
+    this.#isArrived = true;
     this.#onArrived();
     this.#onFirst();
     this.#native.removeStats(this.#statPrefix);

@@ -39,6 +39,7 @@ export class ScopeSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #scopes: ReadonlyMap<string, Scope> = new Map();
+  #version = '';
   /** Made of an update that was not taken: their tables are given back. */
   #refused: readonly Scope[] = [];
   #onFirst: () => void = () => undefined;
@@ -60,7 +61,9 @@ export class ScopeSubscription {
     this.#statPrefix = native.addScopedRdsStats(plan.statPrefix, plan.name);
     this.#subscription = new Subscription(
       {
-        ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS, names: [] },
+        ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS },
+        names: plan.collection === undefined ? [] : [plan.collection],
+        isCollection: plan.collection !== undefined,
         target: `SRDS ${plan.name}`,
         judge: (resources, version) => this.#judge(resources, version),
       },
@@ -70,6 +73,11 @@ export class ScopeSubscription {
 
   get name(): string {
     return this.#plan.name;
+  }
+
+  /** Of the latest update that was taken. */
+  get version(): string {
+    return this.#version;
   }
 
   get current(): readonly DynamicScope[] {
@@ -126,16 +134,25 @@ export class ScopeSubscription {
     }
     // Until it is applied.
     this.#refused = fresh;
-    return () => this.#apply(after, fresh);
+    return () => {
+      const wrong = this.#apply(after, fresh);
+      if (wrong === undefined) this.#version = version;
+      return wrong;
+    };
   }
 
   #make(message: ScopeMessage, place: Place, version: string): Scope {
     refuseOtherFields(place, message, SCOPE);
     const routes = new ChainRoutes(this.#context.routes);
     const { name = '', on_demand: onDemand, route_configuration_name: named = '' } = message;
-    const { statPrefix, chain, routes: source } = this.#plan;
+    const { statPrefix, chain, routes: usual } = this.#plan;
+    const source = usual && (this.#context.authorities.sourceOf(named) ?? usual);
     let table = '';
-    if (message.route_configuration) {
+    if (!message.route_configuration && named === '') {
+      place
+        .field('route_configuration_name')
+        .error('You must specify either the route_configuration_name or the route_configuration');
+    } else if (message.route_configuration) {
       const at = place.field('route_configuration');
       const options = { validatesClusters: false, chain, statPrefix };
       const compiled = compileRouteTable(message.route_configuration, at, this.#context, options);
@@ -189,7 +206,8 @@ export class ScopeSubscription {
     const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
     stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
     stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
-    stats.setGauge(`${this.#statPrefix}active_scopes`, after.size - this.#lazy.size);
+    const own = [...after.values()].filter(({ message }) => message.route_configuration).length;
+    stats.setGauge(`${this.#statPrefix}active_scopes`, after.size - own - this.#lazy.size);
     if (!isChanged) return;
     stats.count(`${this.#statPrefix}config_reload`);
     stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, Date.now());

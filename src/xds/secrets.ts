@@ -82,6 +82,20 @@ export class Secrets {
     if (plan.recipe && this.#isStarted) this.#apply(this.#remake([plan], undefined));
   }
 
+  /** The data plane has what was added before. */
+  refill(plan: TlsSocketPlan): void {
+    if (plan.recipe && this.#isStarted) this.#apply(this.#remake([plan], undefined));
+  }
+
+  /** Undefined: all that it needs has come, or is not waited for any longer. */
+  needed({ recipe }: TlsSocketPlan): Promise<unknown> | undefined {
+    const some = (recipe?.requests ?? []).flatMap((request) => {
+      const one = this.#subscriptions.get(keyOf(request));
+      return one && !one.isFirstDone ? one.first : [];
+    });
+    return some.length > 0 ? Promise.all(some) : undefined;
+  }
+
   remove(plan: TlsSocketPlan): void {
     this.#sockets.delete(plan);
     for (const [key, subscription] of this.#subscriptions) {
@@ -200,7 +214,12 @@ class SecretSubscription {
   #watches: FileWatch[] = [];
   #offered: Offered;
   #version = '';
-  #updatedMs = 0;
+  #updatedMs = Date.now();
+  #onFirst: () => void = () => undefined;
+  /** Resolves when it has come, or is not waited for any longer. */
+  readonly first = new Promise<void>((resolve) => {
+    this.#onFirst = resolve;
+  });
 
   constructor(request: SecretRequest, native: NativeProxy, host: Subscribing, take: Take) {
     this.#request = request;
@@ -225,6 +244,10 @@ class SecretSubscription {
     return this.#offered;
   }
 
+  get isFirstDone(): boolean {
+    return this.#subscription.isFirstDone;
+  }
+
   get current(): DynamicSecret {
     const { name } = this.#request;
     const message = this.#offered?.secret;
@@ -232,12 +255,13 @@ class SecretSubscription {
   }
 
   start(): void {
-    this.#subscription.start();
+    this.#subscription.start(() => this.#onFirst());
   }
 
   stop(): void {
     this.#subscription.stop();
     this.#watchFiles(undefined);
+    this.#onFirst();
   }
 
   /** Nobody wants it any more. */

@@ -39,7 +39,8 @@ export class SotwState extends TypeState {
       return;
     }
     const names = this.names();
-    for (const resource of resources) {
+    // Of several of one name the first counts.
+    for (const resource of resources.toReversed()) {
       if (names.has(resource.name)) this.known.set(resource.name, resource);
     }
     if (!isAllBeats) this.#latest = this.#keepsLatest(response) ? all : [];

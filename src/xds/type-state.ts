@@ -155,7 +155,11 @@ export abstract class TypeState {
     version: string,
   ): Promise<readonly string[]> {
     const found = new Map<Watcher, KnownResource[]>();
-    for (const resource of new Map(resources.map((one) => [one.name, one])).values()) {
+    // As in the real server: of several of one name the first counts.
+    const names = new Set<string>();
+    for (const resource of resources) {
+      if (names.has(resource.name)) continue;
+      names.add(resource.name);
       for (const watcher of this.#watchersOf(resource.name)) {
         const known = found.get(watcher);
         if (known) known.push(resource);

@@ -22,6 +22,7 @@ import {
 } from './listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
+import { needsOf, type NeedSources } from './listener-needs.js';
 import { ScopeSubscription, type DynamicScope } from './scopes.js';
 import { RouteSubscription, type DynamicRoutes } from './routes.js';
 import { Secrets, type DynamicSecret } from './secrets.js';
@@ -41,12 +42,14 @@ export interface XdsPlan {
   readonly lds: LdsPlan | undefined;
   readonly rtds: readonly RtdsPlan[];
   readonly ads: StreamPlan | undefined;
+  readonly authorities: readonly StreamPlan[];
   /** Filters of static listeners that come later. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Of clusters that requests ask for. */
   readonly compileClusterLater: CdsPlan['compile'];
-  /** Of static clusters and of listeners. */
+  /** Of static clusters, and of listeners. */
   readonly tls: readonly TlsSocketPlan[];
+  readonly listenerTls: readonly TlsSocketPlan[];
   /** It knows which route configurations are wanted. */
   readonly context: LaterContext;
 }
@@ -55,8 +58,8 @@ export interface XdsHost
   extends Omit<ControlPlanesHost, 'native'>, Pick<ListenerHost, 'drain' | 'mayListen'> {
   /** Of the runtime, by its name. */
   useLayer(name: string, values: PlainObject): void;
-  /** A cluster has come whose hosts DNS knows. */
-  followDns(plan: DnsClusterPlan): void;
+  /** A cluster has come whose hosts DNS knows. Resolves with the first answer; undefined: nobody asks. */
+  followDns(plan: DnsClusterPlan): Promise<void> | undefined;
   /** Of any cluster that has gone. */
   forgetDns(cluster: string): void;
   /** A cluster has come whose hosts are those that requests name. */
@@ -77,6 +80,8 @@ export interface DynamicListeners {
   readonly version: string;
   readonly active: readonly DynamicListener[];
   readonly warming: readonly DynamicListener[];
+  /** Among the active: the start of the server waits for what they wait for. */
+  readonly early: readonly DynamicListener[];
   readonly draining: readonly DynamicListener[];
   readonly refused: readonly RefusedListener[];
   /** Of all of them. */
@@ -103,17 +108,23 @@ export class Xds {
   /** Of listeners of LDS: those that are asked for, and those that have what has come for them. */
   #discovered = new Set<DiscoveredPlace>();
   #filled: ReadonlySet<DiscoveredPlace> = new Set();
+  readonly #listenerTls: readonly TlsSocketPlan[];
   #isStopped = false;
   #areClustersReady = false;
+  #isStarted = false;
+  /** Clusters that wait for their hosts, and for what. */
+  readonly #warming = new Map<string, Promise<unknown>>();
   /** Of clusters of CDS. */
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of listeners of LDS. */
   #ofListeners: ReadonlySet<TlsSocketPlan> = new Set();
+  /** Those of them that the data plane has. */
+  #placed: ReadonlySet<TlsSocketPlan> = new Set();
 
   /** The static clusters have been applied. */
   constructor(plan: XdsPlan, native: NativeProxy, host: XdsHost) {
     this.#native = native;
-    this.#planes = new ControlPlanes(plan.ads, { ...host, native });
+    this.#planes = new ControlPlanes(plan.ads, plan.authorities, { ...host, native });
     this.#host = { ...host, planes: this.#planes, targets: this.#targets };
     this.#context = plan.context;
     const layerStats = plan.rtds.length > 0 ? native.addRtdsStats() : '';
@@ -126,14 +137,22 @@ export class Xds {
     for (const one of plan.context.routes.scopes) this.#addScopes(one);
     this.#extensions = new Extensions(native, this.#host, () => this.#routesToCome.add('filters'));
     for (const one of plan.discovered) this.#extensions.add(one);
-    plan.context.discovered.ask((...wanted) => this.#extensions.latest(...wanted));
+    plan.context.discovered.ask({
+      latest: (...wanted) => this.#extensions.latest(...wanted),
+      onNested: (come, gone) => {
+        this.#extensions.change(come, gone);
+        this.#followRoutes();
+      },
+    });
     for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
     for (const one of plan.tls) this.#secrets.add(one);
+    this.#listenerTls = plan.listenerTls;
     const hosts: HostSources = {
-      follow: (cluster) => this.#follow(cluster),
+      follow: (cluster, isNew) => this.#follow(cluster, isNew),
       hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
       forget: (name) => this.#forget(name),
+      isWarming: (name) => this.isWarming(name),
     };
     this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, hosts);
     const parts = { sources: plan.context.clusterSources, compile: plan.compileClusterLater };
@@ -144,13 +163,22 @@ export class Xds {
       isStatic: (name) => this.#clusterNames().has(name),
       warmed: async (name) => this.#endpoints.get(name)?.warmed,
     });
+    const needs: NeedSources = {
+      routes: (slot) => {
+        const found = [...this.#routes.values()].find((one) => one.fills(slot));
+        return found && !found.isArrived ? found.arrived : undefined;
+      },
+      filter: (place) => this.#extensions.needed(place),
+      secrets: (socket) => this.#secrets.needed(socket),
+      rest: () => (this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined),
+    };
     this.#listeners =
       plan.lds &&
       new ListenerSubscription(plan.lds, native, plan.context, {
         ...this.#host,
-        routesToCome: () =>
-          this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined,
+        needsOf: (change) => needsOf(change, needs),
         clusterNames: () => this.#clusterNames(),
+        isStarted: () => this.#isStarted,
         onRoutes: () => {
           this.#followRoutes();
           this.#beginExtensions();
@@ -172,6 +200,7 @@ export class Xds {
     this.#secrets.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
+    this.#planes.open();
     for (const one of this.#layers) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
@@ -183,17 +212,19 @@ export class Xds {
     await onClusters();
     this.#areClustersReady = true;
     if (this.#isStopped) return;
+    for (const one of this.#listenerTls) this.#secrets.add(one);
     for (const one of this.#routes.values()) this.#startRoutes(one);
     for (const one of this.#scopes.values()) one.start(this.#routesToCome.add('scopes'));
     this.#extensions.start();
     this.#listeners?.start();
     await this.#routesToCome.settled();
     await this.#targets.settled();
+    this.#isStarted = true;
   }
 
   /** What of listeners the start waits for, as /init_dump calls it. */
   get unready(): readonly string[] {
-    if (!this.#areClustersReady) return [];
+    if (!this.#areClustersReady || this.#isStarted) return [];
     return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
@@ -212,7 +243,8 @@ export class Xds {
 
   /** The certificates of all transport sockets. */
   tlsFiles(): TlsFiles[] {
-    return this.#secrets.files;
+    const others = this.#areClustersReady ? [] : this.#listenerTls.map(({ files }) => files);
+    return [...this.#secrets.files, ...others];
   }
 
   secrets(): DynamicSecret[] {
@@ -220,8 +252,14 @@ export class Xds {
   }
 
   /** By the name of their scopes. */
-  scopes(): readonly { readonly name: string; readonly all: readonly DynamicScope[] }[] {
-    return [...this.#scopes.values()].map(({ name, current }) => ({ name, all: current }));
+  scopes(): readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly all: readonly DynamicScope[];
+  }[] {
+    return [...this.#scopes.values()].map(({ name, version, current }) => ({
+      ...{ name, version, all: current },
+    }));
   }
 
   /** Of filters that come by ECDS, or may. */
@@ -254,7 +292,12 @@ export class Xds {
 
   /** The hosts of a cluster of CDS are waited for. */
   isWarming(cluster: string): boolean {
-    return this.#endpoints.get(cluster)?.isWarming ?? false;
+    return this.#warming.has(cluster);
+  }
+
+  /** What is in use while that cluster of CDS waits; undefined: nothing. */
+  replaced(cluster: string): DynamicCluster | undefined {
+    return this.#clusters?.replaced(cluster);
   }
 
   /** Undefined: there is no LDS. */
@@ -262,7 +305,12 @@ export class Xds {
     const from = this.#listeners;
     if (!from) return undefined;
     const { version, warming, draining, refused, chains } = from;
-    return { version, active: [...from.current], warming, draining, refused, chains };
+    const rest = { version, draining, refused, chains };
+    if (this.#isStarted) return { ...rest, active: [...from.current], warming, early: [] };
+    // As the real server: before the workers start there is nothing that another waits for.
+    const names = new Set(warming.map(({ message }) => message.name));
+    const others = [...from.current].filter(({ message }) => !names.has(message.name));
+    return { ...rest, active: [...others, ...warming], warming: [], early: warming };
   }
 
   /** Listeners may listen again. */
@@ -338,6 +386,9 @@ export class Xds {
     for (const socket of this.#ofListeners) if (!wanted.has(socket)) this.#secrets.remove(socket);
     for (const socket of wanted) if (!this.#ofListeners.has(socket)) this.#secrets.add(socket);
     this.#ofListeners = wanted;
+    const placed = new Set(this.#listeners?.placedChains.flatMap(({ sockets }) => sockets));
+    for (const socket of placed) if (!this.#placed.has(socket)) this.#secrets.refill(socket);
+    this.#placed = placed;
   }
 
   /** Filters of listeners that are to come are asked for. */
@@ -359,7 +410,7 @@ export class Xds {
     this.#filled = new Set(placed);
   }
 
-  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan): void {
+  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
     const before = this.#sockets.get(name) ?? [];
     this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
@@ -367,16 +418,34 @@ export class Xds {
     for (const socket of before) this.#secrets.remove(socket);
     const same = eds && this.#sameEndpoints(eds);
     if (!same) this.#forgetEndpoints(name);
-    if (eds && !same) this.#addEndpoints(eds).start();
+    const fresh = eds && !same ? this.#addEndpoints(eds) : undefined;
+    fresh?.start();
     this.#host.forgetDns(name);
-    if (dns) this.#host.followDns(dns);
+    const answer = dns && this.#host.followDns(dns);
+    this.#warm(name, fresh?.isWarming ? fresh.warmed : answer, isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
+  }
+
+  #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
+    this.#warming.delete(name);
+    if (!hosts) return;
+    this.#warming.set(name, hosts);
+    this.#native.setWarming(name, true, isNew);
+    const end = async (): Promise<void> => {
+      await hosts;
+      if (this.#warming.get(name) !== hosts) return;
+      this.#warming.delete(name);
+      this.#native.setWarming(name, false, isNew);
+      this.#clusters?.onWarm(name);
+    };
+    unawaited('a cluster that waits for its hosts', end());
   }
 
   #forget(cluster: string): void {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
+    this.#warming.delete(cluster);
     this.#forgetEndpoints(cluster);
     this.#host.forgetDns(cluster);
     this.#host.forgetNames(cluster);

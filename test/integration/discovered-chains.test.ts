@@ -13,6 +13,7 @@ import {
   ENDPOINTS,
   EXTENSION,
   LISTENER,
+  ROUTES,
   type Message,
 } from './support/control-plane.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
@@ -21,6 +22,9 @@ const ANY = 'type.googleapis.com/';
 const NETWORK = `${ANY}envoy.extensions.filters.network`;
 const ANSWER = `${NETWORK}.direct_response.v3.Config`;
 const PROXY_PROTOCOL = `${ANY}envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol`;
+const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
+const FAULT = `${ANY}envoy.extensions.filters.http.fault.v3.HTTPFault`;
+const ROUTER = `${ANY}envoy.extensions.filters.http.router.v3.Router`;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const ADS = { ads: {}, resource_api_version: 'V3' };
 
@@ -125,6 +129,63 @@ test('a network filter comes, changes, is refused and goes; a listener filter st
   assert.equal(await stat(proxy, 'network_filter.answer.config_reload'), 3);
 });
 
+const saying = (text: string): Message => ({
+  name: 'table',
+  virtual_hosts: [
+    {
+      ...{ name: 'all', domains: ['*'] },
+      routes: [
+        {
+          match: { prefix: '/' },
+          direct_response: { status: 200, body: { inline_string: text } },
+        },
+      ],
+    },
+  ],
+});
+
+test('a connection manager comes with its routes, its filters and its router', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const manager = (routes: Message, filters: readonly Message[]): Message => ({
+    name: 'manager',
+    typed_config: { '@type': HCM, stat_prefix: 'late', ...routes, http_filters: filters },
+  });
+  const router = { name: 'router', typed_config: { '@type': ROUTER } };
+  const own = manager({ route_config: saying('its own') }, [router]);
+  const rds = { rds: { route_config_name: 'table', config_source: ADS } };
+  const others = manager(rds, [later('fault', FAULT), later('router', ROUTER)]);
+  plane.set(ROUTES, '1', [saying('by RDS')]);
+  plane.set(EXTENSION, '1', [own]);
+  const listener = {
+    ...{ name: 'web', address: address(0) },
+    filter_chains: [{ filters: [later('manager', HCM)] }],
+  };
+  const proxy = await startProxy(t, bootstrap(plane, {}, [listener]));
+  const url = await proxy.listenerUrl('web');
+  const get = async (): Promise<string> => {
+    const response = await fetch(url, { headers: { connection: 'close' } });
+    return `${response.status} ${await response.text()}`;
+  };
+  assert.equal(await get(), '200 its own');
+  plane.set(EXTENSION, '2', [others, router]);
+  // Its filter has not come.
+  await until('the filter', async () => (await get()).startsWith('500'));
+  const abort = { http_status: 418, percentage: { numerator: 100 } };
+  const fault = { name: 'fault', typed_config: { '@type': FAULT, abort } };
+  plane.set(EXTENSION, '3', [others, router, fault]);
+  await until('the fault', async () => (await get()).startsWith('418'));
+  const idle = { name: 'fault', typed_config: { '@type': FAULT } };
+  plane.set(EXTENSION, '4', [others, router, idle]);
+  await until('the routes', async () => (await get()) === '200 by RDS');
+  plane.set(ROUTES, '2', [saying('changed')]);
+  await until('the change', async () => (await get()) === '200 changed');
+  plane.set(EXTENSION, '5', [others, idle]);
+  await until('the end of the router', async () => (await get()).startsWith('500'));
+  plane.set(EXTENSION, '6', [own, idle]);
+  await until('the first', async () => (await get()) === '200 its own');
+  assert.equal(plane.refusals.length, 0);
+});
+
 test('a listener that comes waits for its filters', async (t) => {
   const plane = await ControlPlane.start(t);
   plane.set(LISTENER, '1', []);
@@ -194,7 +255,7 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   const endpoint = (id: string, port: number): Message => ({
     endpoint: { address: address(port), hostname: id },
   });
-  const setEndpoints = (version: string, all: readonly Message[]): void =>
+  const setEndpoints = (version: string, all: readonly Message[]): readonly string[] =>
     plane.set(ENDPOINT, version, all, {
       nameOf: (message) =>
         at(ENDPOINT, (message['endpoint'] as { readonly hostname: string }).hostname),
@@ -231,3 +292,60 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   const asked = plane.requests.flatMap(({ resource_names_subscribe: names }) => names);
   assert.ok(asked.includes(at(LISTENER, '*')) && asked.includes(at(ENDPOINT, '*')));
 });
+
+for (const type of ['AGGREGATED_GRPC', 'AGGREGATED_DELTA_GRPC']) {
+  test(`hosts and routes come from whoever knows the authority of their names: ${type}`, async (t) => {
+    const port = await startOrigin(t, 'the origin');
+    const plane = await ControlPlane.start(t);
+    const at = (kind: string): string => `xdstp://plane/${kind}/web`;
+    plane.set(ENDPOINTS, '1', [
+      {
+        cluster_name: at(ENDPOINTS),
+        endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
+      },
+    ]);
+    plane.set(ROUTES, '1', [{ ...saying('by name'), name: at(ROUTES) }]);
+    const elsewhere = { path_config_source: { path: '/dev/null' } };
+    const manager = {
+      ...{ '@type': HCM, stat_prefix: 'web' },
+      http_filters: [{ name: 'router', typed_config: { '@type': ROUTER } }],
+      rds: { route_config_name: at(ROUTES), config_source: elsewhere },
+    };
+    const tcp = {
+      '@type': `${NETWORK}.tcp_proxy.v3.TcpProxy`,
+      ...{ stat_prefix: 'tcp', cluster: 'web' },
+    };
+    const listener = (name: string, typed_config: Message): Message => ({
+      ...{ name, address: address(0) },
+      filter_chains: [{ filters: [{ name: 'filter', typed_config }] }],
+    });
+    const base = bootstrap(plane, {}, [listener('tcp', tcp), listener('http', manager)]) as {
+      readonly static_resources: { readonly clusters: readonly Message[] };
+    };
+    const eds = {
+      ...{ name: 'web', type: 'EDS' },
+      eds_cluster_config: { service_name: at(ENDPOINTS) },
+    };
+    const FEATURE = 'envoy.reloadable_features.xdstp_based_config_singleton_subscriptions';
+    const proxy = await startProxy(t, {
+      ...base,
+      dynamic_resources: {},
+      layered_runtime: { layers: [{ name: 'on', static_layer: { [FEATURE]: true } }] },
+      config_sources: [
+        {
+          authorities: [{ name: 'plane' }],
+          api_config_source: {
+            ...{ api_type: type, transport_api_version: 'V3' },
+            grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
+          },
+        },
+      ],
+      static_resources: {
+        ...base.static_resources,
+        clusters: [...base.static_resources.clusters, eds],
+      },
+    });
+    assert.equal(await hears(await proxy.listenerUrl('tcp')), 'the origin');
+    assert.equal(await (await fetch(await proxy.listenerUrl('http'))).text(), 'by name');
+  });
+}

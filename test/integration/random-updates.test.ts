@@ -6,9 +6,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
 import { ADMIN_ONLY, address } from './support/bootstraps.js';
 import {
   CLUSTER,
@@ -17,18 +19,20 @@ import {
   EXTENSION,
   LISTENER,
   ROUTES,
+  RUNTIME,
+  SCOPE,
+  SECRET,
   type Message,
   type Request,
 } from './support/control-plane.js';
+import { ANY, Dice, NAMED, Resources } from './support/random-resources.js';
 import { randomFrom } from './support/random.js';
-import { startProxy } from './support/start-proxy.js';
+import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { wrongOf } from './support/wrong-resources.js';
 
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 1);
 const UPDATES = Number(process.env.FAIRLEAD_UPDATES ?? 40);
-const ANY = 'type.googleapis.com/';
-const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
-const FAULT = 'envoy.extensions.filters.http.fault.v3.HTTPFault';
-const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
+const IS_OWN = process.env.FAIRLEAD_TEST_COMMAND === undefined;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 type Way = 'ads' | 'delta-ads' | 'xds' | 'delta';
@@ -52,6 +56,9 @@ const bootstrap = (way: Way, plane: ControlPlane): object => ({
     cds_config: source(way),
     lds_config: source(way),
   },
+  layered_runtime: {
+    layers: [{ name: 'far', rtds_layer: { name: 'layer', rtds_config: source(way) } }],
+  },
   static_resources: {
     clusters: [
       {
@@ -71,286 +78,245 @@ const bootstrap = (way: Way, plane: ControlPlane): object => ({
   },
 });
 
+const TYPES = [CLUSTER, ENDPOINTS, ROUTES, EXTENSION, LISTENER, SECRET, RUNTIME, SCOPE] as const;
+
 interface Change {
   readonly type: string;
   readonly resources: readonly Message[];
-  /** Undefined: it is good. */
-  readonly wrongField?: string;
+  /** What a refusal has to say; undefined: it is good. */
+  readonly wrong?: string;
 }
 
-/** What is asked for by name. */
-const NAMED: ReadonlySet<string> = new Set([ENDPOINTS, ROUTES, EXTENSION]);
-
-/** What is there, and what may become of it. */
+/** What there is, and what may become of it. */
 class World {
-  readonly #way: Way;
-  readonly #port: number;
-  readonly #random: () => number;
+  readonly #make: Resources;
+  readonly #dice: Dice;
   /** By type, as it was taken the last time. */
-  readonly good = new Map<string, readonly Message[]>();
+  readonly good: Map<string, readonly Message[]>;
 
-  constructor(way: Way, port: number, random: () => number) {
-    this.#way = way;
-    this.#port = port;
-    this.#random = random;
-    this.good.set(CLUSTER, [this.#cluster('origin')]);
-    this.good.set(ENDPOINTS, [this.#hosts('origin')]);
-    this.good.set(ROUTES, [this.#routes([])]);
-    this.good.set(EXTENSION, [this.#filter(503)]);
-    this.good.set(LISTENER, [this.#listener('web')]);
+  constructor(make: Resources, dice: Dice) {
+    this.#make = make;
+    this.#dice = dice;
+    this.good = new Map(make.all());
   }
 
   next(): Change {
-    const types = [CLUSTER, ENDPOINTS, ROUTES, EXTENSION, LISTENER];
-    const type = types[this.#below(types.length)] ?? CLUSTER;
-    if (this.#below(3) === 0) return this.#wrong(type);
-    const count = this.#below(4);
-    const names = Array.from({ length: count }, (_, index) => `other-${index}`);
-    if (type === CLUSTER) {
-      return {
-        type,
-        resources: [this.#cluster('origin'), ...names.map((name) => this.#cluster(name, true))],
-      };
-    }
-    if (type === ENDPOINTS) return { type, resources: [this.#hosts('origin')] };
-    if (type === EXTENSION) return { type, resources: [this.#filter(200 + this.#below(400))] };
-    if (type === ROUTES) return { type, resources: [this.#routes(names)] };
-    return {
-      type,
-      resources: [this.#listener('web'), ...names.map((name) => this.#listener(name))],
-    };
-  }
-
-  #wrong(type: string): Change {
-    const wrongs: Readonly<Record<string, readonly (readonly [string, readonly Message[]])[]>> = {
-      [CLUSTER]: [
-        ['connect_timeout', [{ ...this.#cluster('bad', true), connect_timeout: { seconds: -1 } }]],
-        [
-          'minimum_ring_size',
-          [
-            {
-              ...this.#cluster('bad', true),
-              ring_hash_lb_config: { minimum_ring_size: { value: 9_000_000 } },
-            },
-          ],
-        ],
-        ['name', [{ ...this.#cluster('', true) }]],
-      ],
-      [ENDPOINTS]: [
-        ['load_balancing_weight', [this.#hosts('origin', { load_balancing_weight: { value: 0 } })]],
-      ],
-      [ROUTES]: [
-        ['name', [this.#routes([''])]],
-        ['domains', [this.#routes(['same', 'same'])]],
-      ],
-      [EXTENSION]: [
-        ['http_status', [this.#filter(99)]],
-        ['type url', [this.#filter(503, ROUTER)]],
-      ],
-      [LISTENER]: [['stat_prefix', [this.#listener('bad', '')]]],
-    };
-    const some = wrongs[type] ?? [];
-    const [wrongField = '', bad = []] = some[this.#below(some.length)] ?? [];
-    const isNamed = NAMED.has(type);
-    const rest = isNamed ? [] : (this.good.get(type) ?? []);
-    return { type, resources: [...rest, ...bad], wrongField };
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit);
-  }
-
-  #cluster(name: string, isStatic = false): Message {
-    const common = { name, connect_timeout: { seconds: 1 + this.#below(9) } };
-    if (isStatic) return common;
-    return {
-      ...common,
-      connect_timeout: { seconds: 5 },
-      type: 'EDS',
-      eds_cluster_config: { eds_config: source(this.#way) },
-    };
-  }
-
-  #hosts(cluster_name: string, more: Message = {}): Message {
-    const endpoint = { endpoint: { address: address(this.#port) }, ...more };
-    const second = {
-      endpoint: { address: address(this.#port) },
-      health_status: this.#below(2) === 0 ? 'HEALTHY' : 'UNKNOWN',
-      load_balancing_weight: { value: 1 + this.#below(100) },
-    };
-    return {
-      cluster_name,
-      endpoints: [{ lb_endpoints: [Object.keys(more).length > 0 ? endpoint : second] }],
-    };
-  }
-
-  #routes(names: readonly string[]): Message {
-    return {
-      name: 'table',
-      virtual_hosts: [
-        {
-          name: 'all',
-          domains: ['*'],
-          routes: [{ match: { prefix: '/' }, route: { cluster: 'origin' } }],
-        },
-        ...names.map((name, index) => ({
-          name: name === 'same' ? `same-${index}` : name,
-          domains: [name === '' ? 'unnamed.test' : `${name}.test`],
-          routes: [
-            {
-              match: { prefix: '/' },
-              direct_response: { status: 200 + this.#below(100) },
-            },
-          ],
-        })),
-      ],
-    };
-  }
-
-  /** Of no request of these. */
-  #filter(http_status: number, type = FAULT): Message {
-    const fields = {
-      headers: [{ name: 'x-nobody', present_match: true }],
-      abort: { http_status, percentage: { numerator: 100 } },
-    };
-    return {
-      name: 'faults',
-      typed_config: { '@type': ANY + type, ...(type === FAULT && fields) },
-    };
-  }
-
-  #listener(name: string, stat_prefix = 'web'): Message {
-    const isWeb = name === 'web';
-    return {
-      name,
-      address: address(0),
-      ...(!isWeb && { traffic_direction: this.#below(2) === 0 ? 'INBOUND' : 'OUTBOUND' }),
-      filter_chains: [
-        {
-          filters: [
-            {
-              name: 'http',
-              typed_config: {
-                '@type': ANY + HCM,
-                stat_prefix,
-                rds: { route_config_name: 'table', config_source: source(this.#way) },
-                http_filters: [
-                  {
-                    name: 'faults',
-                    config_discovery: {
-                      config_source: source(this.#way),
-                      type_urls: [ANY + FAULT],
-                    },
-                  },
-                  { name: 'router', typed_config: { '@type': ANY + ROUTER } },
-                ],
-              },
-            },
-          ],
-        },
-      ],
-    };
+    const type = this.#dice.oneOf(TYPES);
+    if (!this.#dice.isOneIn(3)) return { type, resources: this.#make.of(type) };
+    const [wrong, bad] = wrongOf(type, this.#make, (limit) => this.#dice.below(limit));
+    const rest = NAMED.has(type) ? [] : (this.good.get(type) ?? []);
+    return { type, resources: [...rest, ...bad], wrong };
   }
 }
 
-async function answerTo(
+/** The refusal where there is one; undefined: nothing is said within a while. */
+async function answersTo(
   plane: ControlPlane,
-  type: string,
-  from: number,
+  nonces: readonly string[],
 ): Promise<Request | undefined> {
-  for (let tries = 0; tries < 300; tries++) {
-    const found = plane.requests
-      .slice(from)
-      .find((one) => one.type === type && one.response_nonce !== '');
-    if (found) return found;
-    await sleep(10);
+  for (let tries = 0; tries < 1000; tries++) {
+    const found = nonces.map((nonce) =>
+      plane.requests.findLast((one) => one.response_nonce === nonce),
+    );
+    if (!found.includes(undefined)) return found.find((one) => one?.error_detail) ?? found[0];
+    await sleep(3);
   }
   return undefined;
 }
 
-async function play(t: TestContext, way: Way): Promise<void> {
-  const origin = createServer((_, response) => response.end('well'));
-  origin.listen(0, '127.0.0.1');
-  await once(origin, 'listening');
-  t.after(() => origin.close());
-  t.after(() => origin.closeAllConnections());
-  const plane = await ControlPlane.start(t);
-  const world = new World(way, (origin.address() as AddressInfo).port, randomFrom(SEED));
-  for (const [type, resources] of world.good) plane.set(type, '0', resources);
-  const proxy = await startProxy(t, bootstrap(way, plane));
-  const url = await proxy.listenerUrl('web');
+/** The status, or how it failed. */
+const get = async (url: string, headers = {}): Promise<string> => {
+  try {
+    const response = await fetch(url, { headers });
+    await response.text();
+    return String(response.status);
+  } catch (error) {
+    return String(error);
+  }
+};
+
+/** Over a connection of its own. */
+const getSafely = (url: string): Promise<string> =>
+  new Promise((resolve) => {
+    const sent = request(url, { rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(String(response.statusCode)));
+    });
+    sent.on('error', (error) => resolve(String(error))).end();
+  });
+
+/** Requests to all listeners that are always there, one after the other, until it is told to end. */
+async function beginTraffic(
+  proxy: StartedProxy,
+): Promise<() => Promise<{ readonly passed: number; readonly failures: readonly string[] }>> {
+  const web = await proxy.listenerUrl('web');
+  const safe = (await proxy.listenerUrl('safe')).replace('http:', 'https:');
+  const scoped = await proxy.listenerUrl('scoped');
   let isOver = false;
   let passed = 0;
   const failures: string[] = [];
-  const traffic = (async () => {
+  const ask = async (name: string, once: () => Promise<string>): Promise<void> => {
     while (!isOver) {
-      const response = await fetch(url).catch((error: unknown) => ({
-        status: String(error),
-        text: async () => '',
-      }));
-      await response.text();
-      if (response.status === 200) passed++;
-      else failures.push(String(response.status));
+      const status = await once();
+      if (status === '200') passed++;
+      else failures.push(`${name}: ${status}`);
       await sleep(2);
     }
-  })();
+  };
+  const all = Promise.all([
+    ask('web', () => get(web)),
+    ask('safe', () => getSafely(safe)),
+    ask('scoped', () => get(scoped, { 'x-scope': 'all' })),
+  ]);
+  return async () => {
+    isOver = true;
+    await all;
+    return { passed, failures };
+  };
+}
+
+async function play(t: TestContext, way: Way): Promise<void> {
+  const ports = [await startOrigin(t), await startOrigin(t)] as const;
+  const plane = await ControlPlane.start(t);
+  const dice = new Dice(randomFrom(SEED));
+  const world = new World(new Resources(source(way), [...ports], dice), dice);
+  for (const [type, resources] of world.good) plane.set(type, '0', resources);
+  const proxy = await startProxy(t, bootstrap(way, plane), '--drain-time-s', '2');
+  const end = await beginTraffic(proxy);
   const verdicts: string[] = [];
   for (let index = 1; index <= UPDATES; index++) {
-    const { type, resources, wrongField } = world.next();
-    const isSame = JSON.stringify(resources) === JSON.stringify(world.good.get(type));
-    const from = plane.requests.length;
-    plane.set(type, String(index), resources);
+    const { type, resources, wrong } = world.next();
     const kind = type.split('.').at(-1) ?? '';
-    // Of what is asked for by name and has not changed incremental streams say nothing.
-    const isNamed = NAMED.has(type);
-    if (isSame && isNamed && way.startsWith('delta')) continue;
-    const answer = await answerTo(plane, type, from);
+    const nonces = plane.set(type, String(index), resources);
+    // Of what has not changed incremental streams say nothing.
+    if (nonces.length === 0) {
+      if (wrong === undefined) world.good.set(type, resources);
+      continue;
+    }
+    const answer = await answersTo(plane, nonces);
     const error = answer?.error_detail?.message;
-    verdicts.push(`${way} ${index} ${kind} ${error ? 'NACK' : answer ? 'ACK' : 'nothing'}`);
-    if (wrongField === undefined) {
+    verdicts.push(
+      `${way} ${index} ${kind} ${wrong ?? ''} ${error ? 'NACK' : answer ? 'ACK' : 'nothing'}`,
+    );
+    if (wrong === undefined) {
       world.good.set(type, resources);
       assert.equal(error, undefined, `${kind} of update ${index}`);
     } else {
-      const spellings = [wrongField, wrongField.replaceAll('_', ''), 'domain'];
-      const text = (error ?? '').toLowerCase();
       // The real server does not always say which it is.
-      const isNamedSo =
-        process.env.FAIRLEAD_TEST_COMMAND === undefined
-          ? spellings.some((one) => text.includes(one))
-          : text !== '';
-      assert.ok(isNamedSo, `update ${index} is refused for ${wrongField}: ${error}`);
+      const isNamed = IS_OWN
+        ? (error ?? '').toLowerCase().includes(wrong)
+        : error !== undefined && error !== '';
+      const sent = JSON.stringify(resources.at(-1));
+      assert.ok(isNamed, `${kind} of update ${index} is refused for ${wrong}: ${error} (${sent})`);
       // It is mended before anything else happens.
-      const mended = plane.requests.length;
-      plane.set(type, `${index}-mended`, world.good.get(type) ?? []);
-      await answerTo(plane, type, mended);
+      const mended = plane.set(type, `${index}-mended`, world.good.get(type) ?? []);
+      await answersTo(plane, mended);
     }
   }
-  isOver = true;
-  await traffic;
+  const { passed, failures } = await end();
   if (process.env.FAIRLEAD_VERDICTS) {
     appendFileSync(process.env.FAIRLEAD_VERDICTS, `${verdicts.join('\n')}\n`);
   }
   assert.deepEqual(failures, []);
   assert.ok(passed > 0);
-  const dump = (await (await fetch(`${proxy.adminUrl}/config_dump`)).json()) as {
-    readonly configs: readonly {
-      readonly dynamic_active_clusters?: readonly { readonly cluster: { readonly name: string } }[];
-      readonly dynamic_listeners?: readonly {
-        readonly name: string;
-        readonly active_state?: object;
-      }[];
+  await checkState(proxy, world);
+}
+
+async function startOrigin(t: TestContext): Promise<number> {
+  const origin = createServer((_, response) => response.end('well'));
+  origin.listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  t.after(() => origin.close());
+  t.after(() => origin.closeAllConnections());
+  return (origin.address() as AddressInfo).port;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+interface Dump {
+  readonly configs: readonly {
+    readonly dynamic_active_clusters?: readonly { readonly cluster: Named }[];
+    readonly dynamic_listeners?: readonly (Named & { readonly active_state?: object })[];
+    readonly dynamic_route_configs?: readonly {
+      readonly route_config: Named & { readonly virtual_hosts: readonly Named[] };
     }[];
+    readonly dynamic_scoped_route_configs?: readonly {
+      readonly scoped_route_configs: readonly Named[];
+    }[];
+  }[];
+}
+
+/** All is as the control plane has it. */
+async function checkState(proxy: StartedProxy, { good }: World): Promise<void> {
+  const { configs } = (await (await fetch(`${proxy.adminUrl}/config_dump`)).json()) as Dump;
+  const wanted = (type: string): readonly Message[] => good.get(type) ?? [];
+  const same = (found: readonly string[], type: string): void =>
+    assert.deepEqual(
+      [...found].sort(),
+      wanted(type)
+        .map(({ name }) => String(name))
+        .sort(),
+    );
+  same(
+    configs.flatMap(({ dynamic_active_clusters: all = [] }) => all.map((one) => one.cluster.name)),
+    CLUSTER,
+  );
+  same(
+    configs.flatMap(({ dynamic_listeners: all = [] }) =>
+      all.flatMap(({ name, active_state: active }) => (active ? name : [])),
+    ),
+    LISTENER,
+  );
+  same(
+    configs.flatMap(({ dynamic_scoped_route_configs: all = [] }) =>
+      all.flatMap(({ scoped_route_configs: scopes }) => scopes.map(({ name }) => name)),
+    ),
+    SCOPE,
+  );
+  const tables = configs.flatMap(({ dynamic_route_configs: all = [] }) =>
+    all.flatMap(({ route_config: { name, virtual_hosts: hosts } }) =>
+      name === 'table' ? [hosts.map((host) => host.name)] : [],
+    ),
+  );
+  const [table] = wanted(ROUTES) as readonly [{ readonly virtual_hosts: readonly Named[] }];
+  assert.deepEqual(tables, [table.virtual_hosts.map(({ name }) => name)]);
+  await checkValues(proxy, wanted);
+}
+
+/** What no dump shows as it came. */
+async function checkValues(
+  proxy: StartedProxy,
+  wanted: (type: string) => readonly Message[],
+): Promise<void> {
+  const runtime = (await (await fetch(`${proxy.adminUrl}/runtime`)).json()) as {
+    readonly entries: Readonly<Record<string, { readonly final_value: string }>>;
   };
-  const names = (type: string): unknown[] =>
-    (world.good.get(type) ?? []).map(({ name }) => name).sort();
-  const clusters = dump.configs.flatMap(({ dynamic_active_clusters: all = [] }) =>
-    all.map(({ cluster }) => cluster.name),
+  const [{ layer }] = wanted(RUNTIME) as readonly [
+    { readonly layer: { readonly fields: Readonly<Record<string, { numberValue: number }>> } },
+  ];
+  for (const [key, { numberValue }] of Object.entries(layer.fields)) {
+    assert.equal(runtime.entries[key]?.final_value, String(numberValue));
+  }
+  const hosts = await (await fetch(`${proxy.adminUrl}/clusters`)).text();
+  const found = [...hosts.matchAll(/^origin::(127\.0\.0\.1:\d+)::weight::/gm)].map(
+    ([, one]) => one,
   );
-  assert.deepEqual(clusters.sort(), names(CLUSTER));
-  const listeners = dump.configs.flatMap(({ dynamic_listeners: all = [] }) =>
-    all.flatMap(({ name, active_state: active }) => (active ? name : [])),
+  const [{ endpoints }] = wanted(ENDPOINTS) as readonly [
+    { readonly endpoints: readonly { readonly lb_endpoints: readonly { endpoint: object }[] }[] },
+  ];
+  const ports = [...JSON.stringify(endpoints).matchAll(/"port_value":(\d+)/g)].map(
+    ([, one]) => one,
   );
-  assert.deepEqual(listeners.sort(), names(LISTENER));
+  const all = [...new Set(ports.map((port) => `127.0.0.1:${port}`))];
+  assert.deepEqual(found.sort(), all.sort());
+  const { port } = new URL(await proxy.listenerUrl('safe'));
+  const socket = connect({ port: Number(port), rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const raw = socket.getPeerCertificate().raw.toString('base64');
+  socket.destroy();
+  const chain = JSON.stringify(wanted(SECRET)).replaceAll('\\n', '');
+  assert.ok(chain.includes(raw), 'the certificate is that of the control plane');
 }
 
 for (const way of ['ads', 'delta-ads', 'xds', 'delta'] as const) {

@@ -67,6 +67,14 @@ class NotDiscovered final : public HttpFilter {
   }
 };
 
+// The router, which is behind all filters, has come.
+class RouterThere final : public HttpFilterConfig {
+ public:
+  HttpFilter* make(FilterMemory&, const FilterScope&, FilterPlace&) const override {
+    return nullptr;
+  }
+};
+
 }  // namespace
 
 BuiltFilter DiscoveredConfig::build(const plan::DiscoveredFilter& plan, const ConfigScope& scope) {
@@ -84,6 +92,8 @@ BuiltFilter DiscoveredConfig::build(const plan::DiscoveredFilter& plan, const Co
 
 Result<std::shared_ptr<const HttpFilterConfig>> DiscoveredConfig::make(
     const plan::DiscoveredFilter& plan) const {
+  if (plan.is_router)
+    return std::shared_ptr<const HttpFilterConfig>(std::make_shared<RouterThere>());
   if (plan.filter.empty()) return std::shared_ptr<const HttpFilterConfig>();
   return buildHttpFilter(plan.filter.front(), scope_);
 }

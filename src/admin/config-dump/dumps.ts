@@ -1,4 +1,5 @@
 // What /config_dump consists of: a dump per kind of configuration, in the real server's order.
+import { randomUUID } from 'node:crypto';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
@@ -53,7 +54,11 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
       dynamic_active_clusters: () =>
-        dynamicClusterItems(dynamic.filter(({ message }) => !isWarming(host, message))),
+        dynamicClusterItems(
+          dynamic.flatMap((one) =>
+            isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
+          ),
+        ),
       dynamic_warming_clusters: () =>
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
@@ -90,7 +95,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
       'Routes',
       {},
       {
-        static_route_configs: () => staticRouteItems(listeners, time, lds),
+        static_route_configs: () => staticRouteItems(host, time, lds),
         dynamic_route_configs: () => dynamicRouteItems(host),
       },
     ),
@@ -123,6 +128,9 @@ interface Named {
 
 const isWarming = ({ xds }: AdminHost, { name = '' }: Cluster): boolean =>
   xds?.isWarming(name) ?? false;
+
+const replacedBy = ({ xds }: AdminHost, { name = '' }: Cluster): DynamicCluster | undefined =>
+  xds?.replaced(name);
 
 /** Whole seconds have no fraction. */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -192,6 +200,9 @@ function* endpointItems(
 }
 
 /** A listener by its name, in each of the states that it is in. */
+/** As the real server: what has no name of its own is given one. */
+const UNNAMED = randomUUID();
+
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
   const add = (message: Listener, state: string, value: PlainObject): void => {
@@ -209,7 +220,7 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     const last_update_attempt = timestamp(attemptMs);
     add(message, 'error_state', { ...failure(message), last_update_attempt, details });
   }
-  for (const [name, shown] of states) yield { name, message: { name, ...shown } };
+  for (const [name, shown] of states) yield { name, message: { name: name || UNNAMED, ...shown } };
   // Once more, as what became of the update.
   for (const { message, details } of lds.refused) {
     yield { name: '', message: { error_state: { ...failure(message), details } } };
@@ -235,15 +246,20 @@ function listenerState({
 
 /** The route configurations that are written inside of HTTP connection managers. */
 function* staticRouteItems(
-  listeners: readonly Listener[],
+  { bootstrap, xds }: AdminHost,
   time: PlainObject,
   lds: DynamicListeners | undefined,
 ): Generator<DumpItem> {
+  const listeners = bootstrap.static_resources?.listeners ?? [];
   for (const { filter_chains: some = [], default_filter_chain: last } of listeners) {
     yield* routeItems(last ? [...some, last] : some, time);
   }
   for (const { message, createdMs } of lds?.chains ?? []) {
     yield* routeItems([message], { last_updated: timestamp(createdMs) });
+  }
+  for (const { message, updatedMs } of xds?.extensions() ?? []) {
+    const own = { filters: [{ typed_config: message.typed_config }] };
+    yield* routeItems([own as FilterChain], { last_updated: timestamp(updatedMs) });
   }
 }
 
@@ -321,9 +337,7 @@ function* inlineScopeItems(
 }
 
 function* dynamicScopeItems({ xds }: AdminHost): Generator<DumpItem> {
-  for (const { name, all } of xds?.scopes() ?? []) {
-    const [first] = all;
-    const { version = '' } = first ?? {};
+  for (const { name, version, all } of xds?.scopes() ?? []) {
     const updatedMs = Math.max(0, ...all.map((scope) => scope.updatedMs));
     yield {
       name,
@@ -382,7 +396,8 @@ function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<Du
       message: {
         name,
         ...(version !== '' && { version_info: version }),
-        ...(isThere && { last_updated: timestamp(updatedMs) }),
+        ...(!isThere && { version_info: 'uninitialized' }),
+        last_updated: timestamp(updatedMs),
         secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
       },
     };

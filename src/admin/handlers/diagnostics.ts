@@ -28,7 +28,8 @@ function initDump(host: AdminHost): AdminReply {
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
   const unready = new Set(xds?.unready ?? []);
   const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
-  const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
+  const { warming: later = [], early = [] } = xds?.listeners() ?? {};
+  const warming = [...early, ...later].map(({ message }) => message);
   const ofListeners = [...fixed, ...warming].map((listener) => ({
     listener,
     targets: targetsOf(listener).filter((target) => unready.has(target)),
@@ -54,6 +55,8 @@ function targetsOf(message: object): string[] {
     const { name, config_discovery: filter, rds } = value as Readonly<Record<string, unknown>>;
     if (filter) targets.add(`FilterConfigSubscription init ${String(name)}`);
     const table = (rds as { readonly route_config_name?: string } | undefined)?.route_config_name;
+    const { sds_config: secrets } = value as Readonly<Record<string, unknown>>;
+    if (secrets) targets.add(`SdsApi ${String(name)}`);
     if (table) targets.add(`RdsRouteConfigSubscription RDS init ${table}`);
     for (const inner of Object.values(value)) visit(inner);
   };

@@ -1,6 +1,7 @@
 // The HTTP filters of a connection manager, in their order; the last one has to be the router.
 import type { envoy_extensions_filters_network_http_connection_manager_v3_HttpFilter as HttpFilter } from '../../../build/messages.gen.js';
-import { compileDiscoveredFilter } from './discovered-filter.js';
+import { compileDiscoveredFilter, compileDiscoveredRouter } from './discovered-filter.js';
+import { checkTerminal } from './filter-order.js';
 import { type CompileContext, findExtension } from '../../plan/extension.js';
 import type { Place } from '../../plan/message/place.js';
 import type {
@@ -36,29 +37,30 @@ export function compileHttpFilters(
   filters.forEach((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, { ...filter, disabled: undefined }, FILTER);
-    if (filter.config_discovery) {
-      const plan = compileDiscovered(
-        filter,
-        filter.config_discovery,
-        index,
-        filters,
-        at,
-        chain,
-        context,
+    const isLast = index === filters.length - 1;
+    const { name = '', config_discovery: later } = filter;
+    if (isLast && filter.disabled) {
+      at.error(
+        `Error: the last (terminal) filter (${name}) in the chain cannot be disabled by default.`,
       );
-      if (plan) passed.push({ ...plan, name: filter.name, disabled: filter.disabled });
+    }
+    if (later) {
+      const found = compileLater(name, later, at.field('config_discovery'), context, {
+        ...{ isLast, chain },
+      });
+      if (found?.router) router = found.router;
+      if (found) passed.push({ ...found.filter, name, disabled: filter.disabled });
       return;
     }
     const extension = findExtension(context, 'httpFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     const compiled = extension.compile(filter.typed_config, at.field('typed_config'), {
       ...context,
-      httpFilterName: filter.name ?? '',
+      httpFilterName: name,
     });
-    const position = { isTerminal: 'router' in compiled, isLast: index === filters.length - 1 };
-    checkOrder(filter, position, `named ${filter.name ?? ''} of type ${extension.name}`, chain, at);
-    if ('router' in compiled) router = { ...compiled.router, name: filter.name };
-    else passed.push({ ...compiled, name: filter.name, disabled: filter.disabled });
+    checkTerminal('router' in compiled, isLast, `${name} of type ${extension.name}`, chain, at);
+    if ('router' in compiled) router = { ...compiled.router, name };
+    else passed.push({ ...compiled, name, disabled: filter.disabled });
   });
   if (passed.length > MAX_FILTERS) {
     place.error(`${passed.length} filters before the router are too many`, {
@@ -69,46 +71,21 @@ export function compileHttpFilters(
 }
 
 /** Undefined after an error. */
-function compileDiscovered(
-  { name = '' }: HttpFilter,
+function compileLater(
+  name: string,
   config: NonNullable<HttpFilter['config_discovery']>,
-  index: number,
-  filters: readonly HttpFilter[],
   place: Place,
-  chain: string,
   context: CompileContext,
-): FilterPlan | undefined {
-  const plan = compileDiscoveredFilter(name, config, place.field('config_discovery'), context);
-  if (plan && index === filters.length - 1) {
-    place.error(
-      `Error: non-terminal filter named ${name} of type ${config.type_urls?.[0] ?? ''} is the last filter in a ${chain} filter chain.`,
-      { expected: 'envoy.filters.http.router after it' },
-    );
+  { isLast, chain }: { readonly isLast: boolean; readonly chain: 'http' | 'http upgrade' },
+): { readonly filter: FilterPlan; readonly router?: Router } | undefined {
+  if (!isLast) {
+    const filter = compileDiscoveredFilter(name, config, place, context, chain);
+    return filter && { filter };
   }
-  return plan;
-}
-
-function checkOrder(
-  filter: HttpFilter,
-  { isTerminal, isLast }: { readonly isTerminal: boolean; readonly isLast: boolean },
-  named: string,
-  chain: string,
-  place: Place,
-): void {
-  if (isTerminal && !isLast) {
-    place.error(
-      `Error: terminal filter ${named} must be the last filter in a ${chain} filter chain.`,
-    );
-  } else if (!isTerminal && isLast) {
-    place.error(
-      `Error: non-terminal filter ${named} is the last filter in a ${chain} filter chain.`,
-      {
-        expected: 'envoy.filters.http.router after it',
-      },
-    );
-  } else if (isTerminal && filter.disabled) {
-    place.error(
-      `Error: the last (terminal) filter (${filter.name ?? ''}) in the chain cannot be disabled by default.`,
-    );
-  }
+  if (chain === 'http') return compileDiscoveredRouter(name, config, place, context);
+  // All requests of a connection manager have one router.
+  place.error('the router of an upgrade by config_discovery is not supported', {
+    expected: 'envoy.filters.http.router',
+  });
+  return undefined;
 }

@@ -10,7 +10,7 @@ import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import type { Place } from '../../plan/message/place.js';
 import { HttpConnectionManager_Codec as Codec } from '../../plan/plan.gen.js';
-import { compileConfigSource } from '../../plan/config-source.js';
+import { compileSourceOf } from '../../plan/authority-streams.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileLocalReplies } from '../../plan/local-replies.js';
 import { compileHttp2Options } from '../../plan/http2-options.js';
@@ -219,10 +219,12 @@ function refuseValidators(config: HcmConfig, place: Place): void {
 
 /** Where the routes are, or will be: '' after an error. */
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
-  // The last one of each is the router.
+  // The last one of each is the router; one that comes later has a place like others.
   const chains = [config.http_filters, ...(config.upgrade_configs ?? []).map((one) => one.filters)];
   const chain = chains
-    .flatMap((filters) => (filters ?? []).slice(0, -1))
+    .flatMap((filters = []) =>
+      filters.filter((one, index) => index < filters.length - 1 || one.config_discovery),
+    )
     .map((filter) => ({ name: filter.name ?? '', type: typeOf(filter) }));
   if (config.rds) return requestRoutes(config, config.rds, place.field('rds'), chain, context);
   if (config.scoped_routes) {
@@ -252,13 +254,13 @@ function requestRoutes(
   context: CompileContext,
 ): string {
   refuseOtherFields(place, rds, RDS);
-  const source = compileConfigSource(
-    rds.config_source,
+  const { route_config_name: name = '' } = rds;
+  const source = compileSourceOf(
+    ...([name, rds.config_source] as const),
     'envoy.config.route.v3.RouteConfiguration',
     place.field('config_source'),
     context,
   );
-  const { route_config_name: name = '' } = rds;
   if (!source) return '';
   return context.routes.request({
     name,

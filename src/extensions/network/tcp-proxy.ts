@@ -168,7 +168,7 @@ function compileOnDemand(
   if (!source) return {};
   return {
     on_demand: {
-      source: context.clusterSources.add(source),
+      source: context.clusterSources.add({ source }),
       timeout_ms: wholeMs(config.timeout, DEFAULT_DEMAND_TIMEOUT_MS),
     },
   };

@@ -14,6 +14,7 @@ import type { Place } from '../message/place.js';
 import { compileOriginalDst } from './original-dst.js';
 import type { HostNeeds } from './host-needs.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileSourceOf } from '../authority-streams.js';
 import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 
@@ -72,7 +73,8 @@ function compileEds(
 ): EdsPlan | undefined {
   const config = message.eds_cluster_config;
   const at = place.field('eds_cluster_config');
-  if (!config?.eds_config) {
+  const serviceName = config?.service_name || (message.name ?? '');
+  if (!config || (!config.eds_config && !context.authorities.sourceOf(serviceName))) {
     at.error('cannot create an EDS cluster without an EDS config', {
       expected: 'eds_config, with path_config_source',
     });
@@ -82,14 +84,14 @@ function compileEds(
   if (message.load_assignment) {
     place.field('load_assignment').warn('has no effect in a cluster whose hosts come from EDS');
   }
-  const source = compileConfigSource(
-    config.eds_config,
-    'envoy.config.endpoint.v3.ClusterLoadAssignment',
-    at.field('eds_config'),
-    context,
-  );
-  const cluster = message.name ?? '';
-  return source && { cluster, serviceName: config.service_name || cluster, source, needs };
+  const { eds_config: from } = config;
+  const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
+  // As the real server: static clusters with files are there before anybody is asked.
+  const isEarly = context.start !== undefined && (from?.path ?? from?.path_config_source);
+  const source = isEarly
+    ? compileConfigSource(from, type, at.field('eds_config'), context)
+    : compileSourceOf(serviceName, from, type, at.field('eds_config'), context);
+  return source && { cluster: message.name ?? '', serviceName, source, needs };
 }
 
 /** How servers are asked is only said of those that the cluster names, as in the real server. */

@@ -87,6 +87,24 @@ export function compileAds(
   return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
 }
 
+/** That of an authority. Undefined after an error. */
+export function compileAggregated(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+): StreamPlan | undefined {
+  if (api.api_type !== 'AGGREGATED_GRPC' && api.api_type !== 'AGGREGATED_DELTA_GRPC') {
+    place
+      .field('api_type')
+      .error(
+        'xdstp-based config source authority only supports AGGREGATED_GRPC and ' +
+          'AGGREGATED_DELTA_GRPC types.',
+      );
+    return undefined;
+  }
+  return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
+}
+
 /** A service that is no source of resources, over a stream of its own. Undefined after an error. */
 export function compileServiceStream(
   api: ApiConfigSource,
@@ -161,7 +179,7 @@ function compileStream(
   const baseMs = wholeMs(backOff?.base_interval, DEFAULT_BACK_OFF_MS);
   const minClusters = compileValidators(api, place.field('config_validators'));
   return {
-    isDelta: api.api_type === 'DELTA_GRPC',
+    isDelta: api.api_type?.endsWith('DELTA_GRPC') ?? false,
     service,
     sendsNodeOnce: api.set_node_on_first_message_only ?? false,
     ...(minClusters > 0 && { minClusters }),

@@ -21,6 +21,8 @@ export function mergeFilters(parts: readonly NetworkFilterPlan[]): NetworkFilter
   };
 }
 
+export type ChangePart = (part: NetworkFilterPlan) => NetworkFilterPlan;
+
 /** Nobody gets through. */
 const MISSING: NetworkFilterPlan = { guards: [{ lacks_filter: true }] };
 
@@ -44,5 +46,11 @@ export class DiscoveredChain {
 
   set(index: number, part: NetworkFilterPlan | undefined): void {
     this.#parts[index] = part;
+  }
+
+  /** What is in that place says something else. */
+  change(index: number, change: ChangePart): void {
+    const part = this.#parts[index];
+    if (part) this.#parts[index] = change(part);
   }
 }

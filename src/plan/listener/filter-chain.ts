@@ -7,12 +7,12 @@ import { compileDiscovered } from '../discovered-config.js';
 import { findExtension, type CompileContext } from '../extension.js';
 import { metadataOf } from '../format/metadata-values.js';
 import { RAW_BUFFER } from '../raw-buffer.js';
-import { DiscoveredChain, mergeFilters, nextChainId } from './discovered-chain.js';
+import { DiscoveredChain, mergeFilters, nextChainId, type ChangePart } from './discovered-chain.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
 import type { NetworkFilterPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
 import { wholeMs } from '../message/numbers.js';
-import type { FilterChain } from '../plan.gen.js';
+import type { FilterChain, Update } from '../plan.gen.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -81,38 +81,43 @@ function compileFilters(
   context: CompileContext,
   id: number | undefined,
 ): { readonly plan: NetworkFilterPlan } | { readonly discovered: DiscoveredChain } {
+  // Filled once all of them are compiled.
   const chain: DiscoveredChain[] = [];
-  const isLast = (index: number): boolean => index === filters.length - 1;
+  const tell = (change: (one: DiscoveredChain) => void): Update => {
+    for (const one of chain) change(one);
+    return { changed_filter_chains: chain.map((one) => one.plan()) };
+  };
+  let isChanged = false;
   const parts = filters.map((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, filter, FILTER);
+    const own = {
+      ...context,
+      changesChain: () => {
+        isChanged = true;
+        return (change: ChangePart) => tell((one) => one.change(index, change));
+      },
+    };
+    const isLast = index === filters.length - 1;
     const { name = '', config_discovery: later } = filter;
     if (later) {
-      return compileDiscovered<NetworkFilterPlan>(
-        ...([name, later, at.field('config_discovery'), context] as const),
-        {
-          kind: 'network_filter',
-          filters: 'networkFilters',
-          fixed: { 'envoy.filters.network.http_connection_manager': 'the HTTP connection manager' },
-          accept: (part, extension, where) =>
-            checkOrder(part, `${name} of type ${extension.name}`, isLast(index), where)
-              ? part
-              : undefined,
-          put: (part) => () => {
-            for (const one of chain) one.set(index, part);
-            return { changed_filter_chains: chain.map((one) => one.plan()) };
-          },
-        },
-      );
+      isChanged = true;
+      const discovery = at.field('config_discovery');
+      return compileDiscovered<NetworkFilterPlan>(name, later, discovery, own, {
+        kind: 'network_filter',
+        filters: 'networkFilters',
+        accept: (part, extension, where) =>
+          checkOrder(part, `${name} of type ${extension.name}`, isLast, where) ? part : undefined,
+        put: (part) => tell((one) => one.set(index, part)),
+      });
     }
-    const extension = findExtension(context, 'networkFilters', filter, at);
+    const extension = findExtension(own, 'networkFilters', filter, at);
     if (!extension || !filter.typed_config) return undefined;
-    const part = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    checkOrder(part, `${name} of type ${extension.name}`, isLast(index), at);
+    const part = extension.compile(filter.typed_config, at.field('typed_config'), own);
+    checkOrder(part, `${name} of type ${extension.name}`, isLast, at);
     return { first: part };
   });
-  const isDiscovered = filters.some(({ config_discovery: later }) => later);
-  if (!isDiscovered) return { plan: mergeFilters(parts.flatMap((part) => part?.first ?? [])) };
+  if (!isChanged) return { plan: mergeFilters(parts.flatMap((part) => part?.first ?? [])) };
   const discovered = new DiscoveredChain(
     id ?? nextChainId(),
     parts.map((part) => part?.first),

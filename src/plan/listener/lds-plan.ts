@@ -5,7 +5,7 @@ import type {
   envoy_config_listener_v3_Listener as ListenerMessage,
 } from '../../../build/messages.gen.js';
 import { messageKey } from '../../config/values/same-message.js';
-import type { DiscoveredPlace, DiscoveredPlaces } from '../discovered.js';
+import { LaterPlaces, type DiscoveredPlace } from '../discovered.js';
 import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
@@ -56,8 +56,8 @@ export function compileDynamicListener(
   known: ReadonlyMap<string, DynamicChain>,
 ): Partial<CompiledListener> & Omit<CompiledListener, 'listener'> {
   const chains = new Map<string, DynamicChain>();
-  const ofListener: DiscoveredPlace[] = [];
-  const outer = { ...context, discovered: placesIn(ofListener, context) };
+  const ofListener = new LaterPlaces(context.discovered);
+  const outer = { ...context, discovered: ofListener };
   const listener = compileListener(message, place, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
     const before = known.get(key);
@@ -68,11 +68,11 @@ export function compileDynamicListener(
     const routes = new ChainRoutes(context.routes);
     const id = nextChainId();
     const sockets: TlsSocketPlan[] = [];
-    const discovered: DiscoveredPlace[] = [];
+    const discovered = new LaterPlaces(context.discovered);
     const own = {
       ...{ ...context, routes },
       addTls: (socket: TlsSocketPlan) => sockets.push(socket),
-      discovered: placesIn(discovered, context),
+      discovered,
     };
     const plan = compileFilterChain(chain, at, own, id);
     chains.set(key, {
@@ -81,19 +81,12 @@ export function compileDynamicListener(
       plan,
       routes,
       sockets,
-      discovered,
+      discovered: discovered.all,
       createdMs: Date.now(),
     });
     return plan;
   });
-  return { chains, discovered: ofListener, ...(listener && { listener }) };
-}
-
-function placesIn(list: DiscoveredPlace[], { discovered }: CompileContext): DiscoveredPlaces {
-  return {
-    add: (one) => list.push(one),
-    latest: (...wanted) => discovered.latest(...wanted),
-  };
+  return { chains, discovered: ofListener.all, ...(listener && { listener }) };
 }
 
 /** The new ones among chains that are not used after all. */

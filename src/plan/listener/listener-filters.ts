@@ -56,9 +56,8 @@ function compileLater(
     {
       kind: 'tcp_listener_filter',
       filters: 'listenerFilters',
-      fixed: {},
       accept: (plan) => plan,
-      put: (plan) => () => ({ discovered_listener_filters: [{ id, filter: listed(plan) }] }),
+      put: (plan) => ({ discovered_listener_filters: [{ id, filter: listed(plan) }] }),
     },
   );
   return found && { discovered: { id, filter: listed(found.first) } };

@@ -9,12 +9,13 @@ import type {
   envoy_extensions_filters_network_http_connection_manager_v3_ScopedRoutes_ScopeKeyBuilder_FragmentBuilder_HeaderValueExtractor as Extractor,
 } from '../../../build/messages.gen.js';
 import type { ChainFilter } from '../chain-filter.js';
+import { compileCollection } from '../collections.js';
 import { compileConfigSource } from '../config-source.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteScope, ScopeFragment } from '../plan.gen.js';
-import type { Source } from '../sources.js';
+import type { Collected, Source } from '../sources.js';
 import { compileRouteTable } from './route-table.js';
 
 const PACKAGE = 'envoy.extensions.filters.network.http_connection_manager.v3';
@@ -25,8 +26,10 @@ const SCOPED = supportedFields<ScopedRoutes>(`${PACKAGE}.ScopedRoutes`, [
   'scoped_route_configurations_list',
   'scoped_rds',
 ]);
-// xdstp names are refused where they are read.
-const SRDS = supportedFields<ScopedRds>(`${PACKAGE}.ScopedRds`, ['scoped_rds_config_source']);
+const SRDS = supportedFields<ScopedRds>(`${PACKAGE}.ScopedRds`, [
+  'scoped_rds_config_source',
+  'srds_resources_locator',
+]);
 const EXTRACTOR = supportedFields<Extractor>(
   `${PACKAGE}.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor`,
   ['name', 'element_separator', 'index', 'element'],
@@ -57,16 +60,10 @@ export function compileScopedRoutes(
   const { name = '' } = config;
   if (config.scoped_rds) {
     const at = place.field('scoped_rds');
-    refuseOtherFields(at, config.scoped_rds, SRDS);
-    const source = compileConfigSource(
-      config.scoped_rds.scoped_rds_config_source,
-      SCOPES,
-      at.field('scoped_rds_config_source'),
-      context,
-    );
-    if (!source || (config.rds_config_source && !routes)) return '';
+    const collected = compileSource(config.scoped_rds, at, context);
+    if (!collected || (config.rds_config_source && !routes)) return '';
     return context.routes.requestScopes({
-      ...{ name, source, statPrefix, fragments, chain },
+      ...{ name, ...collected, statPrefix, fragments, chain },
       ...(routes && { routes }),
     });
   }
@@ -84,6 +81,23 @@ export function compileScopedRoutes(
   return context.routes.add({ name, scoped_routes: { fragments, scopes } });
 }
 
+/** Undefined after an error. */
+function compileSource(
+  config: ScopedRds,
+  place: Place,
+  context: CompileContext,
+): Collected | undefined {
+  refuseOtherFields(place, config, SRDS);
+  const { scoped_rds_config_source: message, srds_resources_locator: locator = '' } = config;
+  const at = place.field('scoped_rds_config_source');
+  if (locator !== '') {
+    const where = place.field('srds_resources_locator');
+    return compileCollection(locator, SCOPES, where, { message, place: at }, context);
+  }
+  const source = compileConfigSource(message, SCOPES, at, context);
+  return source && { source };
+}
+
 function tableOf(
   scope: ScopedRouteConfiguration,
   place: Place,
@@ -97,7 +111,8 @@ function tableOf(
   }
   if (!routes) return '';
   const { route_configuration_name: name = '' } = scope;
-  return context.routes.request({ name, source: routes, statPrefix, chain });
+  const source = context.authorities.sourceOf(name) ?? routes;
+  return context.routes.request({ name, source, statPrefix, chain });
 }
 
 interface ScopeUse {

@@ -30,6 +30,11 @@ export class RuntimeReads {
     return this.#readOnce(key, (values) => values.number(key, fallback));
   }
 
+  /** Of what comes later it is read anew. */
+  flag(key: string, fallback: boolean): boolean {
+    return this.#now.flag(key, fallback);
+  }
+
   liveNumber(key: string | undefined, fallback: number): LiveNumber {
     if (!key) return { value: fallback, slot: 0 };
     const what = JSON.stringify([key, fallback]);

@@ -169,7 +169,10 @@ export class ControlPlane {
     return this.requests.filter(({ error_detail }) => error_detail);
   }
 
-  /** All resources of a type from now on; `ttlSeconds`: how long they stay. */
+  /**
+   * All resources of a type from now on; `ttlSeconds`: how long they stay. The nonces under which streams
+   * are told of it at once.
+   */
   set(
     type: string,
     version: string,
@@ -180,7 +183,7 @@ export class ControlPlane {
       /** Nobody is sent what was not asked for by name. */
       readonly isOnDemand?: boolean;
     } = {},
-  ): void {
+  ): readonly string[] {
     const nameOf =
       options.nameOf ?? ((one: Message): string => String(one['cluster_name'] ?? one['name']));
     this.#ttls.set(type, options.ttlSeconds);
@@ -189,7 +192,7 @@ export class ControlPlane {
       version,
       resources: new Map(resources.map((one) => [nameOf(one), { '@type': ANY + type, ...one }])),
     });
-    for (const stream of this.#streams) this.#push(stream, type);
+    return [...this.#streams].flatMap((stream) => this.#push(stream, type) ?? []);
   }
 
   /** On the same port as before, after a stop. */
@@ -279,15 +282,16 @@ export class ControlPlane {
     this.#push(stream, type);
   }
 
+  /** The nonce, where there is something to send. */
   #push(
     stream: { readonly call: Call; readonly types: Map<string, Asked>; readonly isDelta: boolean },
     type: string,
-  ): void {
+  ): string | undefined {
     const asked = stream.types.get(type);
     const known = this.#known.get(type);
-    if (!asked || !known) return;
+    if (!asked || !known) return undefined;
     const key = JSON.stringify([known.version, asked.isAll, [...asked.names].sort()]);
-    if (asked.sent === key) return;
+    if (asked.sent === key) return undefined;
     asked.sent = key;
     const isAll = asked.isAll && !this.#onDemand.has(type);
     const wanted = [...known.resources].filter(
@@ -302,20 +306,20 @@ export class ControlPlane {
     const control_plane = { identifier: 'small' };
     const response = { type_url: ANY + type, nonce, control_plane };
     if (!stream.isDelta) {
-      if (wanted.length === 0 && !asked.isAll) return;
+      if (wanted.length === 0 && !asked.isAll) return undefined;
       const wrapper = 'envoy.service.discovery.v3.Resource';
       const resources = wanted.map(([name, one]) =>
         seconds === undefined ? one : { '@type': ANY + wrapper, name, resource: one, ...ttl },
       );
       const message = { ...response, version_info: known.version, resources };
       stream.call.write(this.#encode('DiscoveryResponse', message));
-      return;
+      return nonce;
     }
     const versionOf = (one: Message): string => JSON.stringify(one).length + JSON.stringify(one);
     const changed = wanted.filter(([name, one]) => asked.sentVersions.get(name) !== versionOf(one));
     const there = new Set(wanted.map(([name]) => name));
     const removed_resources = [...asked.sentVersions.keys()].filter((name) => !there.has(name));
-    if (changed.length === 0 && removed_resources.length === 0 && !asked.isAll) return;
+    if (changed.length === 0 && removed_resources.length === 0 && !asked.isAll) return undefined;
     for (const name of removed_resources) asked.sentVersions.delete(name);
     for (const [name, one] of changed) asked.sentVersions.set(name, versionOf(one));
     const resources = changed.map(([name, resource]) => ({
@@ -332,6 +336,7 @@ export class ControlPlane {
       removed_resources,
     };
     stream.call.write(this.#encode('DeltaDiscoveryResponse', message));
+    return nonce;
   }
 
   #encode(name: string, message: Message): Buffer {

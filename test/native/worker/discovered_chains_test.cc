@@ -85,6 +85,34 @@ TEST("Who is connected keeps the chain as it was, however often it changes") {
   proxy.expectQuiet();
 }
 
+TEST("Route tables that are left go with the last connection whose manager names them") {
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan::FilterChain before = plan.listeners[0].filter_chains[0];
+  before.id = 7;
+  plan.listeners[0].filter_chains[0] = before;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  EXPECT(ask(client).ends_with("hello"));
+  plan::Update leaving = changing(directResponse(7, "later"));
+  leaving.left_route_tables = {"routes", "nobody's"};
+  EXPECT(proxy.dataPlane().apply(leaving).empty());
+  EXPECT(becomesHeard(proxy, "later"));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(proxy.dataPlane().apply({}).empty());
+    EXPECT(ask(client).ends_with("hello"));
+  }
+  client.close();
+  proxy.expectQuiet();
+  for (int i = 0; i < 5; ++i) EXPECT(proxy.dataPlane().apply({}).empty());
+  EXPECT(proxy.dataPlane().apply(changing(before)).empty());
+  EXPECT(proxy.waitUntil([&] {
+    Socket later = proxy.connect();
+    return ask(later).starts_with("HTTP/1.1 404");
+  }));
+  proxy.expectQuiet();
+}
+
 TEST("A listener filter that has not come refuses all, and changes for those that come later") {
   plan::Update plan = httpPlan({1});
   plan.listeners[0].filter_chains[0] = directResponse(0, "in");

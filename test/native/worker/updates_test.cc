@@ -299,4 +299,38 @@ TEST("Through 1,000 random updates and removals every request is answered as it 
   proxy.expectQuiet();
 }
 
+TEST("A cluster that waits for its first hosts is counted apart, and shown once it has them") {
+  plan::Update plan = httpPlan({1});
+  Proxy proxy(plan);
+  worker::DataPlane& data_plane = proxy.dataPlane();
+  const uint64_t count = proxy.stat("cluster_manager.active_clusters");
+  const auto counts = [&] {
+    return std::pair(proxy.stat("cluster_manager.active_clusters"),
+                     proxy.stat("cluster_manager.warming_clusters"));
+  };
+  data_plane.setWarming("origin", true, true);
+  EXPECT(counts() == std::pair(count - 1, uint64_t{1}));
+  EXPECT(!data_plane.isShown("origin"));
+  data_plane.setWarming("origin", true, false);
+  EXPECT(counts() == std::pair(count, uint64_t{1}));
+  EXPECT(data_plane.isShown("origin"));
+  data_plane.setWarming("origin", true, true);
+  data_plane.setWarming("origin", false, true);
+  EXPECT(counts() == std::pair(count, uint64_t{0}));
+  // It goes, or another takes its place: nothing waits.
+  data_plane.setWarming("origin", true, true);
+  plan::Update again;
+  again.clusters = plan.clusters;
+  EXPECT(data_plane.apply(again).empty());
+  EXPECT(counts() == std::pair(count, uint64_t{0}));
+  data_plane.setWarming("origin", true, true);
+  plan::Update without;
+  without.removed_clusters = {"origin"};
+  EXPECT(data_plane.apply(without).empty());
+  EXPECT(counts() == std::pair(count - 1, uint64_t{0}));
+  data_plane.setWarming("nobody", true, true);
+  EXPECT(counts() == std::pair(count - 1, uint64_t{0}));
+  proxy.expectQuiet();
+}
+
 }  // namespace fairlead::test

@@ -234,6 +234,15 @@ export class FakeNative implements NativeProxy {
   }
 
   removeStats(_prefix: string): void {}
+  announceListener(): void {
+    // Listeners are not counted.
+  }
+  takeAnnouncementBack(): void {
+    // Likewise.
+  }
+  setWarming(): void {
+    // Pages of clusters are not told of.
+  }
 
   addTracerStats(kind: string): string {
     return `tracing.${kind}.`;

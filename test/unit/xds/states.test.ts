@@ -180,3 +180,34 @@ test('a watcher of a collection is told of all that are in it, and of no others'
   ]);
   assert.deepEqual(one.heard, [`v1: ${at('own?b=2&a=1')}`, `v4: ${at('own?a=1&b=2')}`]);
 });
+
+test('a name that is there twice: plain streams take the first, incremental ones refuse all', async () => {
+  const plain = new SotwState(EDS);
+  const one = new Recorder('one');
+  plain.add(one);
+  await plain.take(response(EDS, 'v1', 'n1'), [resource('one', 'a'), resource('one', 'b')]);
+  assert.deepEqual(
+    one.all.map((all) => all.map(({ version }) => version)),
+    [['a']],
+  );
+  assert.equal(plain.known.get('one')?.version, 'a');
+  const delta = new DeltaState(CDS);
+  const all = new Recorder();
+  delta.add(all);
+  next(delta, 'DeltaDiscoveryRequest');
+  const raw = { version: '', url: urlOf(CDS), bytes: Buffer.alloc(0), isHeartbeat: false };
+  const twice = [
+    { name: 'a', ...raw },
+    { name: 'a', ...raw },
+  ];
+  await delta.take({ ...response(CDS, 'v1', 'n1'), resources: twice }, [
+    resource('a'),
+    resource('a'),
+  ]);
+  const both = { ...response(CDS, 'v2', 'n2', ['b']), resources: [{ name: 'b', ...raw }] };
+  await delta.take(both, [resource('b')]);
+  assert.deepEqual(all.heard, [
+    'refused: duplicate name a found among added/updated resources',
+    'refused: duplicate name b found in the union of added+removed resources',
+  ]);
+});

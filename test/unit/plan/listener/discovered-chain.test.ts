@@ -5,6 +5,7 @@ import { any, compileStatic, ECHO, issuesOf, socketAddress, HCM } from '../helpe
 
 const NETWORK = 'envoy.extensions.filters.network';
 const RBAC = `${NETWORK}.rbac.v3.RBAC`;
+const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 const PROXY_PROTOCOL = 'envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol';
 const url = (type: string): string => `type.googleapis.com/${type}`;
 const later = (name: string, types: readonly string[], more: object = {}) => ({
@@ -35,7 +36,7 @@ test('a chain that lacks a filter lets nobody through, and is told anew when it 
   const [place] = compiled.discovered;
   assert.equal(place?.kind, 'network_filter');
   const filling = place?.compile(any(RBAC, { stat_prefix: 'x' }), Place.root([]));
-  const [changed, ...others] = filling?.().changed_filter_chains ?? [];
+  const [changed, ...others] = filling?.update().changed_filter_chains ?? [];
   assert.deepEqual(others, []);
   assert.equal(changed?.id, chain?.id);
   assert.deepEqual(
@@ -43,7 +44,9 @@ test('a chain that lacks a filter lets nobody through, and is told anew when it 
     ['x'],
   );
   assert.deepEqual(changed?.echo, {});
-  assert.deepEqual(place?.clear().changed_filter_chains?.[0]?.guards, [{ lacks_filter: true }]);
+  assert.deepEqual(place?.clear.update().changed_filter_chains?.[0]?.guards, [
+    { lacks_filter: true },
+  ]);
 });
 
 test('what comes has to be of a type that is named, and to stand where it may', () => {
@@ -62,11 +65,34 @@ test('what comes has to be of a type that is named, and to stand where it may', 
   );
 });
 
-test('connection managers that come later, and types that there are not, are refused', () => {
-  assert.match(
-    listener([later('http', [HCM])]).issues.join(),
-    /the HTTP connection manager \(\S+\) by config_discovery is not supported/,
+test('a connection manager that comes later brings its routes, which leave with it', () => {
+  const { compiled, issues, chain } = listener([later('http', [HCM])]);
+  assert.deepEqual(issues, []);
+  const [place] = compiled.discovered;
+  const manager = (name: string) =>
+    any(HCM, {
+      stat_prefix: 'x',
+      route_config: { name, virtual_hosts: [] },
+      http_filters: [{ name: 'router', typed_config: any(ROUTER) }],
+    });
+  const first = place?.compile(manager('one'), Place.root([]));
+  const told = first?.update();
+  assert.deepEqual(
+    told?.route_tables?.map(({ name }) => name),
+    ['one'],
   );
+  assert.equal(told?.changed_filter_chains?.[0]?.id, chain?.id);
+  assert.equal(told?.changed_filter_chains?.[0]?.http?.route_table, 'one');
+  assert.deepEqual(first?.onPlaced?.(), {});
+  const dropped = place?.compile(manager('two'), Place.root([]));
+  dropped?.onDropped?.();
+  const second = place?.compile(manager('two'), Place.root([]));
+  assert.equal(second?.update().route_tables?.[0]?.name, 'two');
+  assert.deepEqual(second?.onPlaced?.(), { left_route_tables: ['one'] });
+  assert.deepEqual(place?.onGone(), { left_route_tables: ['two'] });
+});
+
+test('types that there are not are refused', () => {
   assert.match(
     listener([later('none', ['no.such.Type'])]).issues.join(),
     /no factory found for a required type URL/,
@@ -98,8 +124,8 @@ test('a listener filter that comes later has a place of its own', () => {
   const [place] = compiled.discovered;
   assert.equal(place?.kind, 'tcp_listener_filter');
   const filling = place?.compile(any(PROXY_PROTOCOL), Place.root([]));
-  const [put] = filling?.().discovered_listener_filters ?? [];
+  const [put] = filling?.update().discovered_listener_filters ?? [];
   assert.equal(put?.id, filter?.discovered?.id);
   assert.ok(put?.filter?.[0]?.proxy_protocol);
-  assert.deepEqual(place?.clear().discovered_listener_filters?.[0]?.filter, []);
+  assert.deepEqual(place?.clear.update().discovered_listener_filters?.[0]?.filter, []);
 });
