@@ -308,7 +308,10 @@ std::string_view Stream::keepScheme(std::string_view scheme) {
 bool Stream::requiresTls(const route::RequestView& view) const {
   using RequireTls = plan::VirtualHost::RequireTls;
   const RequireTls required = info_.virtual_host->plan.require_tls;
-  if (required == RequireTls::None || view.scheme == "https") return false;
+  if (required == RequireTls::None) return false;
+  // Whatever the request says of its scheme.
+  const HeaderEntry* const forwarded = view.headers->find(HeaderId::XForwardedProto);
+  if (forwarded && forwarded->value() == "https") return false;
   return required == RequireTls::All || !info_.is_internal;
 }
 

@@ -279,6 +279,7 @@ void Stream::mutate(HeaderMap& headers) {
   format.response_headers = &headers;
   mutations->applyToResponse(headers, format, context().arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
+  if (!info_.is_upgrade) headers.remove(HeaderId::Connection);
 }
 
 void Stream::tellAttempts(HeaderMap& headers) {

@@ -57,9 +57,12 @@ export const basicAuth = defineHttpFilter<BasicAuth, PerRoute>({
 function readUsers(source: DataSource | undefined, place: Place): BasicAuthUser[] {
   const users = new Map<string, BasicAuthUser>();
   if (!source || source.inline_string === '') {
-    place.error(source ? 'DataSource cannot be empty' : 'Unexpected DataSource::specifier_case(): 0', {
-      expected: EXPECTED,
-    });
+    place.error(
+      source ? 'DataSource cannot be empty' : 'Unexpected DataSource::specifier_case(): 0',
+      {
+        expected: EXPECTED,
+      },
+    );
     return [];
   }
   const text = readTextSource(source, place) ?? '';

@@ -89,7 +89,9 @@ function compileQuery(message: KeyValueMutation, place: Place): QueryChange | un
   refuseOtherFields(place, message, QUERY);
   const { append, remove } = message;
   if (append && remove) {
-    place.error("Only one of 'append'/'remove' can be specified", { expected: 'append, or remove' });
+    place.error("Only one of 'append'/'remove' can be specified", {
+      expected: 'append, or remove',
+    });
     return undefined;
   }
   if (remove) return { action: QueryChange_Action.REMOVE, name: remove };
