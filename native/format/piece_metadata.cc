@@ -1,4 +1,8 @@
 // Operators that speak of metadata: what filters have set, and what configurations say.
+#include <map>
+#include <utility>
+
+#include "base/json.h"
 #include "format/connection_values.h"
 #include "format/piece.h"
 
@@ -8,6 +12,34 @@ namespace {
 
 // What is null is there, and has no value.
 constexpr std::string_view kNull = "null";
+
+// All that filters have set of one space, the later of two that bear one name, as a JSON object. False: not
+// more than one of them has set any.
+bool appendMerged(const FormatContext& context, std::string_view space, std::string* out) {
+  std::map<std::string_view, const FilterMetadata::Value*> merged;
+  size_t sets = 0;
+  for (const SetMetadata& set : context.filter_metadata) {
+    if (set.space != space || set.metadata->isEmpty()) continue;
+    ++sets;
+    for (const auto& [path, value] : set.metadata->all()) {
+      if (!path.empty() && path.find('\0') == std::string::npos) merged[path] = &value;
+    }
+  }
+  if (sets < 2) return false;
+  char before = '{';
+  for (const auto& [name, value] : merged) {
+    out->push_back(std::exchange(before, ','));
+    appendJsonString(out, name);
+    out->push_back(':');
+    if (value->is_json) {
+      out->append(value->text);
+    } else {
+      appendJsonString(out, value->text);
+    }
+  }
+  out->push_back('}');
+  return true;
+}
 
 }  // namespace
 
@@ -40,6 +72,7 @@ bool Piece::appendMetadata(const FormatContext& context, std::string* out) const
     out->append(value->text);
     return true;
   }
+  if (key_.empty() && appendMerged(context, argument_, out)) return true;
   if (const FilterMetadata::Value* value = filterMetadata(context)) {
     if (value->is_json && value->text == kNull) return false;
     out->append(value->text);

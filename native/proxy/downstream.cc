@@ -216,7 +216,8 @@ void Downstream::onHttp2(net::Connection& connection, std::string_view bytes) {
 
 void Downstream::onProtocolError(std::string_view details) {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", details);
-  server_.stats().add(Counter::DownstreamCxProtocolError);
+  // Floods have counters of their own.
+  if (!details.ends_with("_flood")) server_.stats().add(Counter::DownstreamCxProtocolError);
   is_broken_ = true;
 }
 

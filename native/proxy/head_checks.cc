@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "format/grpc_status.h"
 #include "http/target.h"
-#include "proxy/request_headers.h"
 
 namespace fairlead::proxy {
 
@@ -85,10 +84,6 @@ std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server
   if (!head.authority.data()) return badRequest("missing_host_header");
   if (head.method == "QUERY" && !head.headers.find(HeaderId::ContentType)) {
     return badRequest("query_missing_content_type");
-  }
-  if (const HeaderEntry* connection = head.headers.find(HeaderId::Connection);
-      connection && nominatesForbidden(connection->value())) {
-    return badRequest("header_sanitization_failed");
   }
   if (!is_connect && head.path[0] != '/') {
     server.stats().add(Counter::DownstreamRqNonRelativePath);

@@ -276,14 +276,16 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
 
 }  // namespace
 
-bool nominatesForbidden(std::string_view connection) {
-  bool found = false;
+Nomination nominates(std::string_view connection) {
+  Nomination found = Nomination::Nothing;
   forEachToken(connection, [&found](std::string_view token) {
-    found = equalsIgnoreCase(token, "host") || equalsIgnoreCase(token, "x-forwarded-for") ||
-            equalsIgnoreCase(token, "x-forwarded-host") ||
-            equalsIgnoreCase(token, "x-forwarded-proto") ||
-            token.find(':') != std::string_view::npos;
-    return !found;
+    if (equalsIgnoreCase(token, "host")) found = Nomination::Host;
+    const bool is_forbidden = equalsIgnoreCase(token, "x-forwarded-for") ||
+                              equalsIgnoreCase(token, "x-forwarded-host") ||
+                              equalsIgnoreCase(token, "x-forwarded-proto") ||
+                              token.find(':') != std::string_view::npos;
+    if (is_forbidden) found = Nomination::Forbidden;
+    return !is_forbidden;
   });
   return found;
 }

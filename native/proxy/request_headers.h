@@ -26,8 +26,9 @@ struct RequestFacts {
   uint16_t refusal = 0;
 };
 
-// Whether a connection header names what it may not take away from those who come after.
-bool nominatesForbidden(std::string_view connection);
+// What of a request a connection header takes away from those who come after.
+enum class Nomination : uint8_t { Nothing, Host, Forbidden };
+Nomination nominates(std::string_view connection);
 
 // Of one that asks for another protocol hosts hear what it says of its connection. Strings that are
 // made live in the context's arena.

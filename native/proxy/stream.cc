@@ -74,8 +74,9 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   }
   if (end) requestComplete();
   if (!(may_be_shed && isRequestShed()) && checkHead(head)) findRoute(head);
+  const bool is_known = info_.live_head != nullptr;
   info_.live_head = nullptr;
-  if (state_ != State::Resting) keepHead(head);
+  if (state_ != State::Resting && is_known) keepHead(head);
 }
 
 // As the real server, which has not looked whether the request is whole by then.
@@ -121,9 +122,18 @@ bool Stream::checkHead(http::RequestHead& head) {
     if (info_.is_http2) {
       refuseStream("http2.unexpected_underscore");
     } else {
-      onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
+      breakHead("http1.unexpected_underscore");
     }
     return false;
+  }
+  const HeaderEntry* const connection = head.headers.find(HeaderId::Connection);
+  if (connection && !info_.is_http2) {
+    const Nomination nominated = nominates(connection->value());
+    if (nominated == Nomination::Forbidden) {
+      breakHead("http1.connection_header_rejected");
+      return false;
+    }
+    if (nominated == Nomination::Host) head.authority = {};
   }
   if (const std::optional<LocalReply> refusal = refuseHead(head, *info_.server)) {
     answer(*refusal);
@@ -139,6 +149,12 @@ bool Stream::checkHead(http::RequestHead& head) {
     expect->remove();
   }
   return true;
+}
+
+// As if the codec had found it: nothing is said of the head.
+void Stream::breakHead(std::string_view details) {
+  info_.live_head = nullptr;
+  onRequestBroken(400, details);
 }
 
 // As if the codec had not taken its head.
@@ -292,7 +308,10 @@ std::string_view Stream::keepScheme(std::string_view scheme) {
 bool Stream::requiresTls(const route::RequestView& view) const {
   using RequireTls = plan::VirtualHost::RequireTls;
   const RequireTls required = info_.virtual_host->plan.require_tls;
-  if (required == RequireTls::None || view.scheme == "https") return false;
+  if (required == RequireTls::None) return false;
+  // Whatever the request says of its scheme.
+  const HeaderEntry* const forwarded = view.headers->find(HeaderId::XForwardedProto);
+  if (forwarded && forwarded->value() == "https") return false;
   return required == RequireTls::All || !info_.is_internal;
 }
 

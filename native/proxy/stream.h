@@ -161,6 +161,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool isRequestShed();
   bool checkHead(http::RequestHead& head);
   void refuseStream(std::string_view details);
+  void breakHead(std::string_view details);
   void findRoute(http::RequestHead& head);
   void follow(http::RequestHead& head);
   void findRouteOf(http::RequestHead& head, const route::RequestView& view);

@@ -166,7 +166,9 @@ void Stream::answer(const filters::LocalReply& reply) {
   headers.clear();
   log::debug(log::Component::Http, info_.tags(), "Sending local reply with details ",
              reply.details);
-  if (reply.flag) info_.flags.set(*reply.flag);
+  // As the real server: mappers are not told that the codec found the request wrong.
+  const bool is_of_codec = reply.flag == format::ResponseFlag::DownstreamProtocolError;
+  if (reply.flag && !is_of_codec) info_.flags.set(*reply.flag);
   info_.details = reply.details;
   uint16_t status = reply.status;
   std::string_view body = reply.body;
@@ -211,6 +213,7 @@ void Stream::answer(const filters::LocalReply& reply) {
     body = rewritten.body;
     info_.status = grpc ? 200 : status;
   }
+  if (is_of_codec) info_.flags.set(*reply.flag);
   // How this answer is framed is nobody else's to say.
   headers.remove(HeaderId::ContentLength);
   if (grpc) {
@@ -276,6 +279,7 @@ void Stream::mutate(HeaderMap& headers) {
   format.response_headers = &headers;
   mutations->applyToResponse(headers, format, context().arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
+  if (!info_.is_upgrade) headers.remove(HeaderId::Connection);
 }
 
 void Stream::tellAttempts(HeaderMap& headers) {

@@ -107,7 +107,7 @@ void Stream::onTimer() {
     logAgainLater();
   }
   const uint16_t status = isRequestComplete() ? 504 : 408;
-  filters::LocalReply reply{504, {}, {}};
+  filters::LocalReply reply{status, {}, {}};
   if (duration_deadline_ <= now) {
     stats().add(Counter::DownstreamRqMaxDurationReached);
     reply.body = "downstream duration timeout";

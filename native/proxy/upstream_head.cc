@@ -19,6 +19,12 @@ void mutate(HeaderMap& headers, const StreamInfo& info) {
   if (!chain.changesRequest()) return;
   format::FormatContext format;
   info.fill(&format);
+  // As the real server, which says what it adds before it chooses a host.
+  format.upstream_host = nullptr;
+  format.upstream_host_name = {};
+  format.upstream_close = format::CloseType::None;
+  using Source = plan::FormatPiece::MetadataSource;
+  format.configured_metadata[static_cast<size_t>(Source::UpstreamHost)] = nullptr;
   chain.applyToRequest(headers, format, info.context().arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
 }

@@ -177,7 +177,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const clusters = compileClusters(resources, place, context, bind);
   const ads =
     dynamic.ads_config &&
-    compileAds(dynamic.ads_config, start.field('dynamic_resources').field('ads_config'), context);
+    compileAds(dynamic.ads_config, place.field('dynamic_resources').field('ads_config'), context);
   const authorities = compileAuthorities(bootstrap, start, context);
   const loads = bootstrap.cluster_manager?.load_stats_config;
   const loadsAt = start.field('cluster_manager').field('load_stats_config');

@@ -186,7 +186,7 @@ export class Server implements AdminHost, RestartHost {
   }
 
   state(): ServerState {
-    return this.#isHealthy ? this.#state : 'DRAINING';
+    return this.#isHealthy || this.#state !== 'LIVE' ? this.#state : 'DRAINING';
   }
 
   get configuredMs(): number {

@@ -268,13 +268,12 @@ class Compressor final : public HttpFilter {
 
   // ---- heads ----
 
-  // "gzip;Compressed;OriginalLength=100", beside what other compressors say.
+  // "gzip;Compressed;OriginalLength=100", with nothing after the = of a body whose length nobody said.
   void tellStatus(http::HeaderMap& headers, std::string_view status, Arena& arena) const {
     if (!config_.plan().tells_status) return;
     std::string_view text = arena.join(encoders().name(), ";", status);
     if (status == kCompressedStatus) {
-      const std::string_view length = textOf(headers, http::HeaderId::ContentLength);
-      if (!length.empty()) text = arena.join(text, ";OriginalLength=", length);
+      text = arena.join(text, ";OriginalLength=", textOf(headers, http::HeaderId::ContentLength));
     }
     static const std::string& name = *new std::string(http::ownHeader("compression-status"));
     headers.add(http::HeaderId::Other, name, text);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/joined_headers.h"
+#include "http/query.h"
 
 namespace fairlead::filters {
 
@@ -134,7 +135,8 @@ std::string_view HeaderMutations::changeQuery(std::string_view path,
     parameters.emplace_back(pair.substr(0, equals), pair.substr(std::min(equals + 1, pair.size())));
   }
   for (const QueryChange& change : query_) {
-    changeParameter(change, change.value.formatTo(context, arena), &parameters);
+    const std::string value = http::percentEncoded(change.value.formatTo(context, arena));
+    changeParameter(change, arena.copy(value), &parameters);
   }
   std::ranges::stable_sort(parameters, {}, &Parameter::first);
   std::string made(path.substr(0, mark));

@@ -107,12 +107,18 @@ JwtStatus JwtVerification::authenticate(const Asked& asked) {
       if (status == JwtStatus::Waits) return status;
     }
     if (status == JwtStatus::Ok) continue;
-    if (current_) tellFailure(*current_, status);
+    if (const JwtProvider* const provider = toldOf()) tellFailure(*provider, status);
     if (!asked.admits_failed && !asked.admits_missing) return status;
   } while (!tokens.empty());
   if (asked.admits_failed) return JwtStatus::Ok;
   if (asked.admits_missing && status == JwtStatus::Missed) return JwtStatus::Ok;
   return status;
+}
+
+// Whose metadata says what is wrong; null: nobody's. Of a token that is of nobody the only one there is.
+const JwtProvider* JwtVerification::toldOf() const {
+  if (current_ || scope_.providers.size() != 1) return current_;
+  return &scope_.providers.front();
 }
 
 JwtStatus JwtVerification::check(const Asked& asked, const FoundToken& found) {

@@ -77,6 +77,7 @@ class JwtVerification {
   void accept(const JwtProvider& provider, const FoundToken& found, const JwtToken& token);
   void tellClaims(const JwtProvider& provider, const JwtToken& token);
   void tellFailure(const JwtProvider& provider, JwtStatus status);
+  const JwtProvider* toldOf() const;
   const JsonNode* normalised(const JwtProvider& provider, const JsonNode* payload);
   void setMetadata(std::string_view key, const JsonNode& value);
   void addHeader(const std::string& name, std::string_view value);

@@ -164,9 +164,10 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
-size_t writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers) {
+size_t writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers,
+                          bool http_10) {
   char* const begin = batch.reserve(headers ? headBytes(*headers, 64) : 128);
-  char* to = putStatusLine(begin, status, false);
+  char* to = putStatusLine(begin, status, http_10);
   bool ignored = false;
   if (headers) to = putHeaders(to, *headers, &ignored);
   return finishHead(batch, begin, to, to, OutBody::None).bytes;

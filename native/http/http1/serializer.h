@@ -41,7 +41,8 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
                              bool has_whole_url = false);
 
 // These return how many bytes they wrote.
-size_t writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers);
+size_t writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers,
+                          bool http_10 = false);
 // `data` must stay until the batch is sent; it may be empty.
 size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data);
 // What follows the last of the data: nothing where no chunks do. `trailers` may be null.

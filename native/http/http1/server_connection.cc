@@ -95,7 +95,7 @@ void ServerConnection::finishExchange() {
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
   scratch_.batch.claim(connection_);
-  meter_->wire_sent += writeInformational(scratch_.batch, status, headers);
+  meter_->wire_sent += writeInformational(scratch_.batch, status, headers, http_10_);
   flush();
 }
 

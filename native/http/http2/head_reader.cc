@@ -225,7 +225,9 @@ void BlockReader::checkRequest() {
   PseudoHeaders& pseudo = read_.pseudo;
   if (!isToken(pseudo.method)) return broken(kBrokenRule);
   const bool is_connect = pseudo.method == "CONNECT";
-  if (pseudo.authority.data() && !http::isValidAuthority(pseudo.authority)) {
+  // One that is empty names nobody: whoever has none leaves it out (RFC 9113, 8.3.1).
+  if (pseudo.authority.data() &&
+      (pseudo.authority.empty() || !http::isValidAuthority(pseudo.authority))) {
     return broken(kInvalidField);
   }
   if (pseudo.protocol.data() && !is_connect) return broken(kBrokenRule);

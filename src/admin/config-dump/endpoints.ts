@@ -98,11 +98,13 @@ function hostMessage(
   const configured = known.find(({ endpoint }) => isAddressOf(host, endpoint?.address));
   const { hostname = '' } = host;
   const metadata = configured?.metadata ?? defaultMetadata;
+  const more = configured?.endpoint?.additional_addresses ?? [];
   return {
     endpoint: {
       address: host.address,
       health_check_config: configured?.endpoint?.health_check_config ?? {},
       ...(hostname !== '' && { hostname }),
+      ...(more.length > 0 && { additional_addresses: more }),
     },
     health_status: healthOf(host.health_status ?? {}),
     ...(metadata && { metadata }),

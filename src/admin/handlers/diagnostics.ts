@@ -13,7 +13,10 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
       contention(host),
     ),
     {
-      ...page('/init_dump', 'what the start waits for', () => initDump(host)),
+      ...page('/init_dump', 'what the start waits for', ({ parameters }) =>
+        // Only listeners are told of by component.
+        ['', 'listener'].includes(parameters.get('mask') ?? '') ? initDump(host) : jsonReply({}),
+      ),
       parameters: [{ name: 'mask', help: 'The parts to show, such as listener' }],
     },
   ];
@@ -78,6 +81,6 @@ function contention({ options, native }: AdminHost): AdminReply {
   });
 }
 
-function page(path: string, help: string, handle: () => AdminReply): Endpoint {
+function page(path: string, help: string, handle: Endpoint['handle']): Endpoint {
   return { path, help, mutates: false, parameters: [], handle };
 }

@@ -56,6 +56,15 @@ export const basicAuth = defineHttpFilter<BasicAuth, PerRoute>({
 /** Those of a htpasswd file; after an error, those that are none the less there. */
 function readUsers(source: DataSource | undefined, place: Place): BasicAuthUser[] {
   const users = new Map<string, BasicAuthUser>();
+  if (!source || source.inline_string === '') {
+    place.error(
+      source ? 'DataSource cannot be empty' : 'Unexpected DataSource::specifier_case(): 0',
+      {
+        expected: EXPECTED,
+      },
+    );
+    return [];
+  }
   const text = readTextSource(source, place) ?? '';
   text.split('\n').forEach((line, index) => {
     if (line === '' || line.startsWith('#')) return;

@@ -88,6 +88,12 @@ function compile(message: Mutations = {}, place: Place): HeaderMutation {
 function compileQuery(message: KeyValueMutation, place: Place): QueryChange | undefined {
   refuseOtherFields(place, message, QUERY);
   const { append, remove } = message;
+  if (append && remove) {
+    place.error("Only one of 'append'/'remove' can be specified", {
+      expected: 'append, or remove',
+    });
+    return undefined;
+  }
   if (remove) return { action: QueryChange_Action.REMOVE, name: remove };
   const at = place.field('append');
   if (!append) {

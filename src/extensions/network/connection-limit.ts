@@ -16,6 +16,11 @@ export const connectionLimit = defineExtension<ConnectionLimit, NetworkFilterPla
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     const flag = config.runtime_enabled;
+    if (config.max_connections === undefined) {
+      place.field('max_connections').error("Field 'max_connections' is missing", {
+        expected: 'a number of at least 1',
+      });
+    }
     return {
       gates: [
         {

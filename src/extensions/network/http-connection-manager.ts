@@ -255,8 +255,18 @@ function requestRoutes(
 ): string {
   refuseOtherFields(place, rds, RDS);
   const { route_config_name: name = '' } = rds;
+  if (!rds.config_source && !name.startsWith('xdstp:')) {
+    place
+      .field('config_source')
+      .error(
+        "An RDS config must have either a 'config_source' or an xDS-TP based 'route_config_name'.",
+        { expected: 'config_source' },
+      );
+    return '';
+  }
   const source = compileSourceOf(
-    ...([name, rds.config_source] as const),
+    name,
+    rds.config_source,
     'envoy.config.route.v3.RouteConfiguration',
     place.field('config_source'),
     context,

@@ -142,6 +142,13 @@ export function compileCommon(
   place: Place,
 ): Partial<HttpConnectionManager> {
   refuseOtherFields(place, common, COMMON);
+  if ('max_response_headers_kb' in common && common.max_response_headers_kb !== undefined) {
+    place
+      .field('max_response_headers_kb')
+      .error('Error: max_response_headers_kb cannot be set on http_connection_manager.', {
+        expected: 'max_request_headers_kb of the connection manager',
+      });
+  }
   return {
     idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
     max_connection_duration_ms: wholeMs(common.max_connection_duration, 0),

@@ -38,7 +38,14 @@ export function compileBalancer(
 ): BalancerPlan | undefined {
   checkHostnames(cluster, place);
   // Where it says otherwise is refused with the kind of cluster.
-  if (isProvided) return { balancer: Cluster_Balancer.ROUND_ROBIN };
+  if (isProvided) {
+    if (cluster.lb_subset_config?.subset_selectors?.length) {
+      place
+        .field('lb_subset_config')
+        .error('cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config');
+    }
+    return { balancer: Cluster_Balancer.ROUND_ROBIN };
+  }
   if (cluster.load_balancing_policy || cluster.lb_policy === 'LOAD_BALANCING_POLICY_CONFIG') {
     return compilePolicies(cluster, place, context);
   }

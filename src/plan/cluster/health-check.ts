@@ -178,6 +178,8 @@ function compileHow(
   return undefined;
 }
 
+const METHODS_WITH_PAYLOAD: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'OPTIONS']);
+
 function compileHttp(message: HttpCheck, at: Place, spoken: Spoken): HealthCheck {
   refuseOtherFields(at, message, HTTP);
   const codec = message.codec_client_type ?? 'HTTP1';
@@ -189,6 +191,13 @@ function compileHttp(message: HttpCheck, at: Place, spoken: Spoken): HealthCheck
   const { method = 'METHOD_UNSPECIFIED' } = message;
   if (method === 'CONNECT') {
     at.field('method').error('a health check cannot be a CONNECT', { expected: 'GET, HEAD, …' });
+  }
+  if (message.send && !METHODS_WITH_PAYLOAD.has(method)) {
+    const asked = method === 'METHOD_UNSPECIFIED' ? 'GET' : method;
+    at.field('send').error(
+      `HTTP health check cannot specify a request payload with method '${asked}'`,
+      { expected: `a method of ${[...METHODS_WITH_PAYLOAD].join(', ')}` },
+    );
   }
   const isHttp2 = codec === 'HTTP2';
   const name = message.service_name_matcher;

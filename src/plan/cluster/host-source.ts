@@ -117,6 +117,14 @@ function compileDns(
   const names = compileNames(message.load_assignment, place, type, needs);
   const failure = message.dns_failure_refresh_rate;
   const baseMs = wholeMs(failure?.base_interval, 0);
+  if (failure?.max_interval && wholeMs(failure.max_interval, 0) < baseMs) {
+    place
+      .field('dns_failure_refresh_rate')
+      .field('max_interval')
+      .error(
+        'dns_failure_refresh_rate must have max_interval greater than or equal to the base_interval',
+      );
+  }
   if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
     place.error(
       names.localities === 0

@@ -63,6 +63,12 @@ export function compileSocketMatches(
     }
     names.add(name);
     const socketPlace = at.field('transport_socket');
+    if (!match.transport_socket) {
+      socketPlace.error("Didn't find a registered implementation for '' with type URL: ''", {
+        expected: 'a name and typed_config',
+      });
+      return [];
+    }
     const socket = compileUpstreamSocket(match.transport_socket, socketPlace, context);
     if (!socket) return [];
     const plan = {

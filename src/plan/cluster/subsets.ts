@@ -75,8 +75,11 @@ function compileSelector(selector: Selector | LbSubsetSelector, place: Place): S
   const keys = new Set(selector.keys);
   const fallbackKeys = new Set(selector.fallback_keys_subset);
   const policy = selector.fallback_policy ?? 'NOT_DEFINED';
+  const at = place.field('fallback_keys_subset');
+  if (policy !== 'KEYS_SUBSET' && fallbackKeys.size > 0) {
+    at.error('fallback_keys_subset can be set only for KEYS_SUBSET fallback_policy');
+  }
   if (policy === 'KEYS_SUBSET') {
-    const at = place.field('fallback_keys_subset');
     const others = [...fallbackKeys].filter((key) => !keys.has(key));
     if (fallbackKeys.size === 0) {
       at.error('fallback_keys_subset cannot be empty');

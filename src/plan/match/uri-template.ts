@@ -87,7 +87,9 @@ interface ReadTemplate {
 
 /** Undefined: it is no template. */
 function readTemplate(template: string): ReadTemplate | undefined {
-  if (!template.startsWith('/')) return undefined;
+  if (!template.startsWith('/') || template.includes('//')) return undefined;
+  // Nobody could say where the one ends and the next begins.
+  if (template.includes('}{')) return undefined;
   const names = new Set<string>();
   let regex = '';
   let rest = template;

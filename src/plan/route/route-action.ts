@@ -121,6 +121,11 @@ export function compileClusterAction(
   if (rewrites.filter(Boolean).length > 1) {
     place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
   }
+  if (message.cluster_specifier_plugin === '') {
+    place
+      .field('cluster_specifier_plugin')
+      .error('Unknown cluster specifier plugin name:  is used in the route');
+  }
   if (message.cluster) checkCluster(message.cluster, 'cluster', place.field('cluster'), scope);
   const duration = message.max_stream_duration;
   if (duration) refuseOtherFields(place.field('max_stream_duration'), duration, STREAM_DURATION);

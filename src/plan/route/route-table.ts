@@ -114,7 +114,11 @@ export function compileRouteTable(
     defaults: {},
   };
   const mirrorsAt = place.field('request_mirror_policies');
-  const mirrors = compileMirrors(message.request_mirror_policies, mirrorsAt, plain);
+  // As the real server, which looks for the clusters of routes and of hosts alone.
+  const mirrors = compileMirrors(message.request_mirror_policies, mirrorsAt, {
+    ...plain,
+    validatesClusters: false,
+  });
   const scope: RouteScope = { ...plain, defaults: { mirrors } };
   const retryRuntime = readRetryRuntime(context.runtime);
   const hosts = message.virtual_hosts ?? [];
@@ -203,6 +207,11 @@ function compileVirtualClusters(
     const at = place.index(index);
     refuseOtherFields(at, message, VIRTUAL_CLUSTER);
     const headers = at.field('headers');
+    if (!message.headers?.length) {
+      headers.error("virtual clusters must define 'headers'", {
+        expected: 'conditions on headers, such as on :path and :method',
+      });
+    }
     return {
       name: message.name,
       headers: (message.headers ?? []).flatMap(
