@@ -37,9 +37,14 @@
 
 #include "calls/service.h"
 #include "format/context.h"
+#include "http/byte_meter.h"
 #include "http/message.h"
 #include "route/header_mutations.h"
 
+namespace fairlead::tracing {
+class CallSpan;
+class RequestTrace;
+}  // namespace fairlead::tracing
 namespace fairlead::upstream {
 class WorkerCluster;
 }
@@ -68,6 +73,8 @@ struct CallAnswer {
   // Of gRPC.
   int64_t grpc_status = 0;
   std::string_view grpc_message;
+  // What went to the host and came of it.
+  http::ByteMeter bytes;
 };
 
 class CallOwner {
@@ -82,6 +89,8 @@ class CallOwner {
   virtual void onCallMessage(std::string_view message) {}
   // Of a stream of gRPC that was behind (Call::isBehind()): it is no longer.
   virtual void onCallWritable() {}
+  // Of a call that is a span, before its end: what else is to be told of it.
+  virtual void onCallSpan(tracing::CallSpan& span, const CallAnswer& answer) {}
   virtual void onCallEnd(const CallAnswer& answer) = 0;
 
  protected:
@@ -104,6 +113,9 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() { cancel(); }
+
+  // The next call is a span of that trace, which lives until it begins; null: it is none.
+  void traceIn(tracing::RequestTrace* trace) { trace_ = trace; }
 
   // These begin a call, where none is under way. `about`: what formats of the service's metadata
   // speak of; null: nothing has a value.
@@ -130,6 +142,8 @@ class Call {
   void resume();
 
   bool isActive() const { return exchange_ != nullptr; }
+  // Of the call that is under way: what went to the host and came of it so far.
+  http::ByteMeter bytes() const;
   // It is over, of which its owner has not heard so far.
   bool hasFailed() const;
   // Of a stream: it goes on without this call for so long, for what was sent to come to its host.
@@ -142,6 +156,7 @@ class Call {
   friend class Exchange;
 
   CallOwner& owner_;
+  tracing::RequestTrace* trace_ = nullptr;
   // Null: nothing is under way.
   Exchange* exchange_ = nullptr;
 };

@@ -133,6 +133,8 @@ void Call::finish() {
   if (exchange_) exchange_->finish();
 }
 
+http::ByteMeter Call::bytes() const { return exchange_ ? exchange_->bytes() : http::ByteMeter(); }
+
 bool Call::isBehind() const { return exchange_ && exchange_->isBehind(); }
 
 void Call::pause() {

@@ -49,6 +49,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   }
   if (plan.is_internal) headers.set(HeaderId::XEnvoyInternal, "true");
   if (!plan.local_address.empty()) headers.set(HeaderId::XForwardedFor, plan.local_address);
+  if (call && call->trace_) beginSpan(*std::exchange(call->trace_, nullptr), head);
   head_.save(head.method, head.path, head.authority, headers);
   body_.assign(body);
   is_request_complete_ = kind != Kind::GrpcStream;
@@ -65,6 +66,8 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   }
   cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {
+    // Of HTTP nobody begins one.
+    if (!isGrpc()) span_.reset();
     answerLocally(503, "Cluster not available");
     return;
   }
@@ -72,6 +75,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   if (is_request_complete_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
     charge(503);
+    flag_ = "UO";
     answerLocally(503, "maintenance mode", "maintenance_mode");
     return;
   }
@@ -83,6 +87,7 @@ void Exchange::ask() {
   upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
     charge(503);
+    flag_ = "UH";
     answerLocally(503, "no healthy upstream", "no_healthy_upstream");
     return;
   }
@@ -96,6 +101,7 @@ void Exchange::ask() {
 }
 
 void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
+  if (span_) asked_ = attempt.host().address().text();
   tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
   sendAll(*attempt.stream());
 }
@@ -144,6 +150,7 @@ void Exchange::send(std::string_view message) {
 void Exchange::finish() {
   FL_DCHECK(kind_ == Kind::GrpcStream && !is_request_complete_);
   if (has_ended_) return;
+  if (span_) endSpan(nullptr);
   is_request_complete_ = true;
   requestComplete();
   if (http::ClientStream* const to = attempt_.stream()) {
@@ -273,6 +280,7 @@ void Exchange::onTimeout() {
       tellOutlier(attempt_.host(), upstream::OutlierResult::Timeout, 504);
     }
   }
+  flag_ = "UT";
   if (is_first) {
     answerLocally(504, "upstream request timeout");
   } else {
@@ -290,18 +298,22 @@ void Exchange::onTryTimeout() {
   const upstream::UpstreamError error{upstream::UpstreamError::Kind::LocalReset, &host, true};
   if (isRetried(isWorthRetry(error))) return;
   charge(504);
+  flag_ = "UT";
   answerLocally(504, "upstream request timeout");
 }
 
 // ---- the end ----
 
 void Exchange::cancel() {
+  if (span_) endSpan(nullptr);
   call_ = nullptr;
   rest();
 }
 
 void Exchange::leave(uint64_t ms, std::function<void()> on_time) {
   if (has_ended_) return cancel();
+  // Its request's configuration may not be there for as long.
+  if (span_) endSpan(nullptr);
   call_ = nullptr;
   on_time_ = std::move(on_time);
   deadline_ = loop().now() + ms;
@@ -327,6 +339,9 @@ void Exchange::rest() {
   kept_.reset();
   on_time_ = nullptr;
   bytes_ = {};
+  span_.reset();
+  asked_.clear();
+  flag_ = {};
   head_.clear();
   answer_head_.clear();
   trailers_.clear();

@@ -14,6 +14,7 @@
 #include "calls/call.h"
 #include "http/saved_head.h"
 #include "net/loop.h"
+#include "tracing/request_trace.h"
 #include "upstream/attempt.h"
 
 namespace fairlead::calls {
@@ -39,6 +40,7 @@ class Exchange final : public ListNode<Exchange>,
   void pause();
   void resume();
   bool hasEnded() const { return has_ended_; }
+  const http::ByteMeter& bytes() const { return bytes_; }
   // Its call wants nothing more of it.
   void cancel();
   // The same, but for its host: it lives on for so long.
@@ -96,6 +98,11 @@ class Exchange final : public ListNode<Exchange>,
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   upstream::HostCounters& countersOf(upstream::Host& host);
 
+  // ---- its span ----
+  void beginSpan(tracing::RequestTrace& trace, const CallHead& head);
+  // There is one.
+  void endSpan(const CallAnswer* answer);
+
   void rest();
   net::Loop& loop();
 
@@ -110,6 +117,11 @@ class Exchange final : public ListNode<Exchange>,
   upstream::WorkerCluster* cluster_ = nullptr;
   http::ByteMeter bytes_;
   upstream::Attempt attempt_;
+  // Null: it is none, or it is over.
+  std::unique_ptr<tracing::CallSpan> span_;
+  // Whom it has asked, and what became of it, as spans have it.
+  std::string asked_;
+  std::string_view flag_;
   http::SavedHead head_;
   // Of the request, as long as it may be needed (again).
   std::string body_;

@@ -35,6 +35,26 @@ size_t lengthOfFrame(std::string_view frame) {
   return length;
 }
 
+// As response flags have it.
+std::string_view flagOf(upstream::UpstreamError::Kind kind) {
+  using Kind = upstream::UpstreamError::Kind;
+  switch (kind) {
+    case Kind::Overflow:
+      return "UO";
+    case Kind::ConnectFailure:
+    case Kind::ConnectTimeout:
+      return "UF";
+    case Kind::ProtocolError:
+      return "UPE";
+    case Kind::LocalReset:
+      return "LR";
+    case Kind::ConnectionTermination:
+      return "UC";
+    default:
+      return "UR";
+  }
+}
+
 }  // namespace
 
 // ---- from the host ----
@@ -149,6 +169,8 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
     return;
   }
   if (isRetried(isWorthRetry(error))) return;
+  flag_ = flagOf(error.kind);
+  if (span_ && error.host) asked_ = error.host->address().text();
   const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
   charge(status);
   std::string text = "upstream connect error or disconnect/reset before headers. reset reason: ";
@@ -293,10 +315,65 @@ void Exchange::tellEnd() {
       answer.body = {};
     }
   }
+  answer.bytes = bytes_;
+  if (span_) endSpan(&answer);
   Call& call = *std::exchange(call_, nullptr);
   call.exchange_ = nullptr;
   call.owner_.onCallEnd(answer);
   rest();
+}
+
+// ---- its span ----
+
+void Exchange::beginSpan(tracing::RequestTrace& trace, const CallHead& head) {
+  const plan::Service& plan = service_->plan;
+  std::string name = "async ";
+  if (isGrpc()) {
+    std::string method(head.path.substr(1));
+    std::ranges::replace(method, '/', '.');
+    name.append(method);
+  } else {
+    name.append(plan.cluster);
+  }
+  name.append(" egress");
+  span_ = trace.beginCall(name, loop().nowMicros(), calls_->context().random);
+  if (!span_) return;
+  if (isGrpc()) {
+    span_->tag("upstream_cluster", service_->isGoogle() ? plan.stat_prefix : plan.cluster);
+    span_->tag("upstream_address", plan.authority);
+    span_->tag("component", "proxy");
+  }
+  span_->tellHost(*head.headers, calls_->arena());
+}
+
+// As the real server's clients do. `answer`: null: nobody waits for one.
+void Exchange::endSpan(const CallAnswer* answer) {
+  const std::unique_ptr<tracing::CallSpan> span = std::move(span_);
+  if (isGrpc() && !answer) {
+    span->tag("status", "canceled");
+  } else if (isGrpc()) {
+    span->tag("grpc.status_code", std::to_string(answer->grpc_status));
+    if (answer->grpc_status != 0) span->tag("error", "true");
+    call_->owner_.onCallSpan(*span, *answer);
+  } else {
+    if (!answer) span->tag("canceled", "true");
+    if (answer && is_broken_) span->tag("error.reason", "Reset");
+    if (answer) call_->owner_.onCallSpan(*span, *answer);
+    span->tag("http.protocol", "HTTP/1.1");
+    if (!asked_.empty()) {
+      span->tag("upstream_address", asked_);
+      span->tag("peer.address", asked_);
+    }
+    span->tag("component", "proxy");
+    if (cluster_) {
+      span->tag("upstream_cluster", cluster_->cluster().name());
+      span->tag("upstream_cluster.name", cluster_->cluster().observabilityName());
+    }
+    span->tag("http.status_code", std::to_string(status_));
+    span->tag("response_flags", flag_.empty() ? std::string_view("-") : flag_);
+    if (status_ == 0 || status_ / 100 == 5) span->tag("error", "true");
+  }
+  span->end(loop().nowMicros(), calls_->context().worker, asked_);
 }
 
 // ---- counting ----

@@ -67,6 +67,8 @@ struct FormatContext {
   const net::Findings::Metadata* metadata = nullptr;
   // What HTTP filters have set; the last of a name counts.
   std::span<const SetMetadata> filter_metadata;
+  // The same of metadata that have types of their own.
+  std::span<const plan::TypedMetadata* const> typed_metadata;
   // Null: filters have set none.
   const FilterState* filter_state = nullptr;
   // The same of its connection, where the request has none of that name.
@@ -110,6 +112,9 @@ struct FormatContext {
   const net::DownstreamConnection* connection = nullptr;
   // What configurations say, by plan::FormatPiece::MetadataSource; null: nothing.
   std::array<const std::vector<plan::MetadataSpace>*, 6> configured_metadata{};
+  // Of these, what has a type of its own; null: nothing.
+  const std::vector<plan::TypedMetadata>* route_typed = nullptr;
+  const std::vector<plan::TypedMetadata>* cluster_typed = nullptr;
   // Empty: it has none but its address.
   std::string_view upstream_host_name;
   CloseType downstream_close = CloseType::Normal;

@@ -1,7 +1,9 @@
-// Texts that filters keep with a request under names, for those behind them, for formats and for
-// what goes to hosts. The worker's thread.
+// What filters keep with a request under names, for those behind them, for formats and for what
+// goes to hosts: texts, and things that formats ask in several ways. The worker's thread.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,34 +11,77 @@
 
 namespace fairlead::format {
 
+// Whether anything that was ever built asks for what is kept. For good, once it is so; any thread.
+inline std::atomic<bool> filter_state_wanted{false};
+inline bool isFilterStateWanted() { return filter_state_wanted.load(std::memory_order_relaxed); }
+inline void wantFilterState() { filter_state_wanted.store(true, std::memory_order_relaxed); }
+
+// Of these, false: there is no such thing, and nothing was appended.
+class StateObject {
+ public:
+  virtual ~StateObject() = default;
+  // The same for all of a class, and for no other.
+  virtual const void* kind() const = 0;
+  virtual bool appendText(std::string*) const { return false; }
+  virtual bool appendJson(std::string*) const { return false; }
+  virtual bool appendField(std::string_view, std::string*) const { return false; }
+};
+
+// As in the real server, where the two live for different times, neither takes the other's place.
 class FilterState {
  public:
   // False: it is there already, and may not be changed.
   bool set(std::string_view key, std::string_view value, bool is_read_only) {
-    for (Entry& entry : entries_) {
-      if (entry.key != key) continue;
-      if (entry.is_read_only) return false;
-      entry.value = value;
-      entry.is_read_only = is_read_only;
-      return true;
-    }
-    entries_.push_back({std::string(key), std::string(value), is_read_only});
+    Entry& entry = entryFor(key);
+    if (entry.object || entry.is_read_only) return false;
+    entry.value = value;
+    entry.is_set = true;
+    entry.is_read_only = is_read_only;
+    return true;
+  }
+  bool put(std::string_view key, std::shared_ptr<StateObject> object) {
+    Entry& entry = entryFor(key);
+    if (entry.is_set) return false;
+    entry.object = std::move(object);
     return true;
   }
   // Null: there is none.
   const std::string* find(std::string_view key) const {
-    for (const Entry& entry : entries_) {
-      if (entry.key == key) return &entry.value;
-    }
-    return nullptr;
+    const Entry* const entry = entryOf(key);
+    return entry && entry->is_set ? &entry->value : nullptr;
+  }
+  const StateObject* findObject(std::string_view key) const {
+    const Entry* const entry = entryOf(key);
+    return entry ? entry->object.get() : nullptr;
+  }
+  std::shared_ptr<StateObject> shareObject(std::string_view key) const {
+    const Entry* const entry = entryOf(key);
+    return entry ? entry->object : nullptr;
   }
 
  private:
   struct Entry {
     std::string key;
     std::string value;
-    bool is_read_only;
+    // It is a text.
+    bool is_set = false;
+    bool is_read_only = false;
+    // In place of one; null: it is none.
+    std::shared_ptr<StateObject> object = nullptr;
   };
+
+  const Entry* entryOf(std::string_view key) const {
+    for (const Entry& entry : entries_) {
+      if (entry.key == key) return &entry;
+    }
+    return nullptr;
+  }
+  Entry& entryFor(std::string_view key) {
+    if (const Entry* const entry = entryOf(key)) return *const_cast<Entry*>(entry);
+    Entry& entry = entries_.emplace_back();
+    entry.key = key;
+    return entry;
+  }
 
   std::vector<Entry> entries_;
 };

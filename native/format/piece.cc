@@ -261,9 +261,11 @@ Piece::Piece(const plan::FormatPiece& plan)
       if (plan.argument == "SNAKE_STRING") grpc_style_ = GrpcStatusStyle::Snake;
       if (plan.argument == "NUMBER") grpc_style_ = GrpcStatusStyle::Number;
       return;
+    case Kind::FilterState:
+      wantFilterState();
+      [[fallthrough]];
     case Kind::Metadata:
     case Kind::Configured:
-    case Kind::FilterState:
       key_ = plan.alternative;
       [[fallthrough]];
     default:
@@ -316,7 +318,7 @@ bool Piece::isJson(const FormatContext& context) const {
       return piece && piece->isJson(context);
     }
     case Kind::FilterState:
-      return max_length_ == 0 && !key_.empty();
+      return key_ == kTypedState && (max_length_ == 0 || stateObject(context));
     case Kind::Tlv:
       return argument_.empty();
     case Kind::ReplyOwner:

@@ -122,6 +122,9 @@ class Piece {
   // ---- piece_metadata.cc ----
   const plan::MetadataValue* configured(const FormatContext& context) const;
   bool appendMetadata(const FormatContext& context, std::string* out) const;
+  // Null: what there is of that name is no object.
+  const StateObject* stateObject(const FormatContext& context) const;
+  bool appendFilterState(const FormatContext& context, std::string* out) const;
 
   // ---- piece_request.cc ----
   bool appendNetwork(const net::Address& address, std::string* out) const;
@@ -129,6 +132,10 @@ class Piece {
   bool appendClientCertValue(const FormatContext& context, std::string* out) const;
   bool appendServerName(const FormatContext& context, std::string* out) const;
   const Piece* chosen(const FormatContext& context) const;
+
+  // How `key_` says what of the filter state is asked for; nothing: its text.
+  static constexpr std::string_view kTypedState = "TYPED";
+  static constexpr std::string_view kStateField = "FIELD:";
 
   Kind kind_ = Kind::Absent;
   PathSource path_source_ = PathSource::OriginalOrCurrent;

@@ -81,4 +81,31 @@ bool Piece::appendMetadata(const FormatContext& context, std::string* out) const
   return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
 }
 
+// ---- the filter state ----
+
+const StateObject* Piece::stateObject(const FormatContext& context) const {
+  return context.filter_state ? context.filter_state->findObject(argument_) : nullptr;
+}
+
+bool Piece::appendFilterState(const FormatContext& context, std::string* out) const {
+  const bool is_field = key_.starts_with(kStateField);
+  if (const StateObject* const object = stateObject(context)) {
+    if (is_field) {
+      return object->appendField(std::string_view(key_).substr(kStateField.size()), out);
+    }
+    return key_.empty() ? object->appendText(out) : object->appendJson(out);
+  }
+  // Texts have no fields.
+  if (is_field) return false;
+  const std::string* state = context.filter_state ? context.filter_state->find(argument_) : nullptr;
+  if (!state && context.connection_state) state = context.connection_state->find(argument_);
+  if (!state) return false;
+  if (key_.empty()) {
+    out->append(*state);
+  } else {
+    appendJsonString(out, *state);
+  }
+  return true;
+}
+
 }  // namespace fairlead::format

@@ -129,18 +129,8 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::Metadata:
     case Kind::Configured:
       return appendMetadata(context, out);
-    case Kind::FilterState: {
-      const std::string* state =
-          context.filter_state ? context.filter_state->find(argument_) : nullptr;
-      if (!state && context.connection_state) state = context.connection_state->find(argument_);
-      if (!state) return false;
-      if (key_.empty()) {
-        out->append(*state);
-      } else {
-        appendJsonString(out, *state);
-      }
-      return true;
-    }
+    case Kind::FilterState:
+      return appendFilterState(context, out);
     case Kind::Tlv:
       return appendConnectionValue(context.tlvs, argument_, out);
     case Kind::Tls:

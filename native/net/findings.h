@@ -40,6 +40,8 @@ struct Findings {
   using Metadata = std::map<std::string, Values, std::less<>>;
   // Dynamic metadata of the connection, by namespace and key.
   Metadata metadata;
+  // Of these, what the PROXY protocol said, as the bytes came.
+  Metadata raw_metadata;
   // The filter state "envoy.network.proxy_protocol.tlv".
   Values tlvs;
   // The addresses are what the PROXY protocol said.

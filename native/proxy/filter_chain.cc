@@ -11,28 +11,40 @@ using filters::HttpFilter;
 // ---- a request's filters ----
 
 bool FilterChain::start(const FilterSet& set, const route::FilterSettings* settings) {
+  prepare(set);
+  makeLinks(0, configsBy(settings));
+  return count_ > 0;
+}
+
+bool FilterChain::start(const FilterSet& set, const route::TryFilterSettings* settings) {
+  prepare(set);
+  if (settings) on_ = settings->apply(set.names, on_);
+  makeLinks(0, [&](size_t i) {
+    return settings ? settings->configsOf(set.names[i]) : route::FilterConfigList();
+  });
+  return count_ > 0;
+}
+
+void FilterChain::prepare(const FilterSet& set) {
   StreamInfo& info = owner_.info();
   set_ = set;
   on_ = set.on;
   upstream::WorkerClusters& clusters = info.context().clusters;
   StreamInfo::Uncommon& uncommon = info.touchUncommon();
   notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, uncommon.metadata,
-                                      uncommon.filter_state});
+                                      uncommon.typed_metadata, uncommon.filter_state});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
                                       info.id, info.route, *notes_, &info.context().calls,
                                       info.table ? &*info.table : nullptr, info.missing_table});
   limits_[0] = limits_[1] = info.config().buffer_limit_bytes;
-  makeLinks(0, settings);
-  return count_ > 0;
 }
 
 // Of the filters that are on, from that one of the set on.
-void FilterChain::makeLinks(size_t first, const route::FilterSettings* settings) {
+template <typename ConfigsOf>
+void FilterChain::makeLinks(size_t first, ConfigsOf configs_of) {
   for (size_t i = first; i < set_.filters.size(); ++i) {
     if ((on_ >> i & 1) == 0) continue;
-    Link* link = memory_.make<Link>(
-        *this, count_, i,
-        settings ? settings->configsOf(static_cast<uint32_t>(i)) : route::FilterConfigList());
+    Link* link = memory_.make<Link>(*this, count_, i, configs_of(i));
     link->filter = set_.filters[i]->make(memory_, *scope_, *link);
     if (!link->filter) continue;
     links_.push_back(link);
@@ -278,7 +290,7 @@ void FilterChain::remakeBehind(const Link& from) {
   }
   count_ = first;
   links_.resize(count_);
-  makeLinks(from.config + 1, route ? &route->filters : nullptr);
+  makeLinks(from.config + 1, configsBy(route ? &route->filters : nullptr));
 }
 
 void FilterChain::onRequestForwarded(const http::RequestHead& head) {
@@ -310,6 +322,8 @@ std::string_view FilterChain::Link::clusterName() const {
 void FilterChain::Link::describe(format::FormatContext* context) const {
   chain.owner_.info().fill(context);
 }
+
+tracing::RequestTrace* FilterChain::Link::trace() const { return chain.owner_.info().trace; }
 
 const net::Address& FilterChain::Link::peer() const {
   return chain.owner_.info().downstream->remote();

@@ -27,6 +27,8 @@ class FilterChain {
   // Those of `set` that are on; it lives until the end. `settings`: the route's; null: there is
   // none. False: there is nothing to pass.
   bool start(const FilterSet& set, const route::FilterSettings* settings);
+  // The same of a try.
+  bool start(const FilterSet& set, const route::TryFilterSettings* settings);
   // Filters end. Then as new.
   void end();
   const filters::FilterNotes& notes() const { return *notes_; }
@@ -83,6 +85,7 @@ class FilterChain {
     net::Loop& loop() override;
     std::string_view clusterName() const override;
     void describe(format::FormatContext* context) const override;
+    tracing::RequestTrace* trace() const override;
     const net::Address& peer() const override;
     std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
@@ -146,7 +149,14 @@ class FilterChain {
     HeldMessage* held[2] = {};
   };
 
-  void makeLinks(size_t first, const route::FilterSettings* settings);
+  void prepare(const FilterSet& set);
+  template <typename ConfigsOf>
+  void makeLinks(size_t first, ConfigsOf configs_of);
+  static auto configsBy(const route::FilterSettings* settings) {
+    return [settings](size_t i) {
+      return settings ? settings->configsOf(static_cast<uint32_t>(i)) : route::FilterConfigList();
+    };
+  }
   void insert(const Link& behind,
               std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters);
   // `at`: how many filters the message has passed.

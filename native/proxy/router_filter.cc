@@ -34,7 +34,10 @@ void Router::startFiltered(Attempt& attempt, upstream::HttpPool& pool, const Fil
     if (!one.attempt()) filters = &one;
   }
   if (!filters) filters = try_filters_->emplace_back(std::make_unique<TryFilters>(*this)).get();
-  filters->begin(attempt, list.set());
+  const route::TryFilterSettings* const settings = info_.target && info_.target->try_filters
+                                                       ? info_.target->try_filters.get()
+                                                       : info_.route->try_filters.get();
+  filters->begin(attempt, list.set(), settings);
   const auto priority = static_cast<uint8_t>(info_.route->cluster->plan.priority);
   if (http::RequestHead* const head = info_.attempts == 1 ? info_.live_head : nullptr) {
     if (!filters->onHostChosen(*head)) return;

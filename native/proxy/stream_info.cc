@@ -48,6 +48,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.upstream = upstream_bytes;
   format::describeOrigin(*downstream, &format);
   format.filter_metadata = uncommon_.metadata;
+  format.typed_metadata = uncommon_.typed_metadata;
   format.filter_state = uncommon_.filter_state.get();
   if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
@@ -82,9 +83,15 @@ void StreamInfo::fillMetadata(format::FormatContext* out) const {
   using Source = plan::FormatPiece::MetadataSource;
   out->setMetadata(Source::Listener, config().listener_metadata.get());
   out->setMetadata(Source::FilterChain, config().chain_metadata.get());
-  if (route) out->setMetadata(Source::Route, route->metadata.get());
+  if (route && route->metadata) {
+    out->setMetadata(Source::Route, route->metadata.get());
+    out->route_typed = &route->metadata->typed;
+  }
   if (virtual_host) out->setMetadata(Source::VirtualHost, virtual_host->plan.metadata.get());
-  if (cluster) out->setMetadata(Source::Cluster, cluster->settings().metadata.get());
+  if (cluster && cluster->settings().metadata) {
+    out->setMetadata(Source::Cluster, cluster->settings().metadata.get());
+    out->cluster_typed = &cluster->settings().metadata->typed;
+  }
   if (host && !host->settings().metadata.empty()) {
     out->configured_metadata[static_cast<size_t>(Source::UpstreamHost)] =
         &host->settings().metadata;
@@ -135,6 +142,7 @@ void StreamInfo::Uncommon::clear() {
   upstream_local = {};
   cluster_name.clear();
   metadata.clear();
+  typed_metadata.clear();
   request_names = nullptr;
   response_names.reset();
   older_table.reset();

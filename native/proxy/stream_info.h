@@ -113,6 +113,7 @@ struct StreamInfo {
     std::string cluster_name;
     // By its filters.
     std::vector<format::SetMetadata> metadata;
+    std::vector<const plan::TypedMetadata*> typed_metadata;
     // As requestNames(), responseNames().
     const http::KeptNames* request_names = nullptr;
     std::unique_ptr<const http::KeptNames> response_names;

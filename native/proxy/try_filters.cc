@@ -14,11 +14,12 @@ TryFilters::TryFilters(Router& router) : router_(router), chain_(static_cast<Cha
 
 TryFilters::~TryFilters() { end(); }
 
-void TryFilters::begin(Attempt& attempt, const FilterSet& set) {
+void TryFilters::begin(Attempt& attempt, const FilterSet& set,
+                       const route::TryFilterSettings* settings) {
   end();
   attempt_ = &attempt;
   attempt.setOwner(*this);
-  chain_.start(set, nullptr);
+  chain_.start(set, settings);
 }
 
 void TryFilters::drop() {

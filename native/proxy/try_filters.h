@@ -24,8 +24,10 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   TryFilters& operator=(const TryFilters&) = delete;
   ~TryFilters();
 
-  // Of a try that begins next. What was left of one before ends.
-  void begin(upstream::Attempt& attempt, const FilterSet& set);
+  // Of a try that begins next. What was left of one before ends. `settings`: the route's; null: it
+  // has none.
+  void begin(upstream::Attempt& attempt, const FilterSet& set,
+             const route::TryFilterSettings* settings);
   // Whose they are; null: nobody's.
   const upstream::Attempt* attempt() const { return attempt_; }
   // They see no more of it: the try is over.

@@ -118,6 +118,11 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
       action.targets_have_filters = true;
       target.filters = std::make_unique<const FilterSettings>(std::move(filters.value()));
     }
+    if (!entry.try_filters.empty()) {
+      auto filters = TryFilterSettings::build(entry.try_filters, configs);
+      if (!filters) return filters.error();
+      target.try_filters = std::move(filters.value());
+    }
     const auto& match = entry.metadata_match ? entry.metadata_match : plan.metadata_match;
     if (match) target.criteria = plan::SubsetCriteria(*match);
     action.targets.push_back(std::move(target));

@@ -36,6 +36,7 @@ struct Target {
   MutationChain chain;
   // In place of the route's; null: the route's.
   std::unique_ptr<const FilterSettings> filters;
+  std::unique_ptr<const TryFilterSettings> try_filters;
   // Which hosts will do; empty: all.
   plan::SubsetCriteria criteria;
 };

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -54,6 +57,32 @@ class FilterSettings {
   uint64_t off_ = 0;
   uint64_t on_ = 0;
   std::vector<Of> configs_;
+};
+
+// The same of filters that tries pass on their way to hosts: by what configurations call them, as
+// it is not known before whose they are.
+class TryFilterSettings {
+ public:
+  static Result<std::unique_ptr<const TryFilterSettings>> build(
+      const std::vector<plan::TryFilterConfig>& plan, const FilterConfigs& configs);
+
+  FilterConfigList configsOf(std::string_view name) const {
+    for (const Of& of : all_) {
+      if (of.name == name) return of.configs;
+    }
+    return {};
+  }
+  // Of a chain of filters of these names, of which `on` are on where no route speaks.
+  uint64_t apply(std::span<const std::string> names, uint64_t on) const;
+
+ private:
+  struct Of {
+    std::string name;
+    std::optional<bool> disabled;
+    std::vector<const FilterConfig*> configs;
+  };
+
+  std::vector<Of> all_;
 };
 
 }  // namespace fairlead::route

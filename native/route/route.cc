@@ -28,6 +28,11 @@ Result<Route> Route::build(const plan::Route& plan, NameIds& clusters, RuntimeSl
   Result<FilterSettings> filters = FilterSettings::build(plan.filters, configs);
   if (!filters) return filters.error();
   route.filters = std::move(filters.value());
+  if (!plan.try_filters.empty()) {
+    auto of_tries = TryFilterSettings::build(plan.try_filters, configs);
+    if (!of_tries) return of_tries.error();
+    route.try_filters = std::move(of_tries.value());
+  }
   if (plan.tracing || plan.decorator || plan.tag_metadata) {
     auto trace = std::make_unique<TraceSettings>();
     if (plan.tracing) trace->tracing.emplace(*plan.tracing, slots);

@@ -41,6 +41,8 @@ struct Route {
   GroupStats group;
   // Where it differs from the connection manager's filters; a chosen Target may have its own.
   FilterSettings filters;
+  // The same of filters that tries pass; null: it says nothing of any.
+  std::unique_ptr<const TryFilterSettings> try_filters;
   // Null: nothing.
   std::unique_ptr<const TraceSettings> trace;
   // For formats.

@@ -40,10 +40,32 @@ Result<PrivateKey> PrivateKey::load(std::string_view pem) {
   return PrivateKey(std::shared_ptr<evp_pkey_st>(std::move(key)));
 }
 
+Result<PrivateKey> PrivateKey::ofP256(std::string_view number) {
+  // ECPrivateKey (RFC 5915) within PrivateKeyInfo: what OpenSSL makes the rest of the key from.
+  static constexpr unsigned char kBefore[] = {0x30, 0x41, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07,
+                                              0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08,
+                                              0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04,
+                                              0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20};
+  constexpr size_t kBytes = 32;
+  if (number.size() != kBytes) return Error{"a key of P-256 has 32 bytes"};
+  std::string der(reinterpret_cast<const char*>(kBefore), sizeof(kBefore));
+  der.append(number);
+  const auto* at = reinterpret_cast<const unsigned char*>(der.data());
+  KeyPtr key(d2i_AutoPrivateKey(nullptr, &at, static_cast<long>(der.size())));
+  if (!key) return Error{takeReason()};
+  return PrivateKey(std::shared_ptr<evp_pkey_st>(std::move(key)));
+}
+
 bool PrivateKey::isRsa() const { return EVP_PKEY_base_id(key_.get()) == EVP_PKEY_RSA; }
 bool PrivateKey::isEc() const { return EVP_PKEY_base_id(key_.get()) == EVP_PKEY_EC; }
 
 std::string PrivateKey::sign(Digest digest, std::string_view text) const {
+  std::string signature = signInDer(digest, text);
+  if (signature.empty() || !isEc()) return signature;
+  return pairOf(signature, EVP_PKEY_bits(key_.get()));
+}
+
+std::string PrivateKey::signInDer(Digest digest, std::string_view text) const {
   const SignerPtr signer(EVP_MD_CTX_new());
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
   size_t size = 0;
@@ -60,7 +82,7 @@ std::string PrivateKey::sign(Digest digest, std::string_view text) const {
     return {};
   }
   signature.resize(size);
-  return isEc() ? pairOf(signature, EVP_PKEY_bits(key_.get())) : signature;
+  return signature;
 }
 
 }  // namespace fairlead::tls

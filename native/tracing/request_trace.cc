@@ -4,6 +4,7 @@
 
 #include "base/wall_clock.h"
 #include "tracing/header_values.h"
+#include "tracing/span_head.h"
 
 namespace fairlead::tracing {
 
@@ -69,6 +70,7 @@ void RequestTrace::clear() {
   told_operation = {};
   is_null_ = true;
   spawns_ = false;
+  children_ = 0;
   first_tx_us_ = last_tx_us_ = first_rx_us_ = last_rx_us_ = first_downstream_tx_us_ = 0;
   trace_id_.clear();
   span_id_.clear();
@@ -100,9 +102,7 @@ void RequestTrace::beginTry(const void* who, std::string_view cluster_shown, uin
   if (is_null_ || !spawns_) return;
   Try& one = tries_.emplace_back();
   one.who = who;
-  one.ids = childOf(ids_, random);
-  // Numbers within a segment.
-  if (tracing_->plan.kind == Kind::Skywalking) one.ids.span = number;
+  one.ids = nextChild(random);
   one.start_us = now_us;
   one.number = number;
   const format::Format* const named =
@@ -111,6 +111,22 @@ void RequestTrace::beginTry(const void* who, std::string_view cluster_shown, uin
                                            : nullptr;
   if (named && format) one.name = named->formatTo(*format, arena);
   if (one.name.empty()) one.name.append("router ").append(cluster_shown).append(" egress");
+}
+
+SpanIds RequestTrace::nextChild(Random& random) {
+  SpanIds ids = childOf(ids_, random);
+  ++children_;
+  // Numbers within a segment.
+  if (tracing_->plan.kind == Kind::Skywalking) ids.span = children_;
+  return ids;
+}
+
+std::unique_ptr<CallSpan> RequestTrace::beginCall(std::string_view name, uint64_t now_us,
+                                                  Random& random) {
+  if (is_null_) return nullptr;
+  const SpanIds ids = nextChild(random);
+  return std::make_unique<CallSpan>(
+      CallSpan::Start{*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
 }
 
 void RequestTrace::tellHost(const void* who, http::HeaderMap& headers, std::string_view path,
@@ -200,26 +216,9 @@ void RequestTrace::end(const Facts& facts) {
 
 void RequestTrace::writeSpan(const SpanIds& ids, uint32_t flags, std::string_view name,
                              std::string_view peer, uint64_t start_us, const Facts& facts) {
-  if (ids.has_parent) flags |= Record::kHasParent;
-  if (ids.is_remote) flags |= Record::kRemoteParent;
-  if (baggage_.has_priority) flags |= Record::kForced;
-  if (baggage_.has_priority && baggage_.priority <= 0) flags |= Record::kDropped;
-  record_.begin();
-  record_.number32(tracing_->plan.tracer);
-  record_.number32(facts.worker);
-  record_.number32(flags);
-  record_.number64(ids.trace_high);
-  record_.number64(ids.trace_low);
-  record_.number64(ids.span);
-  record_.number64(ids.parent);
-  record_.number64(wall(start_us));
-  record_.number64(facts.now_us - start_us);
-  record_.text(name);
-  record_.text(baggage_.state);
-  record_.text(peer);
-  record_.text(baggage_.trace);
-  record_.text(baggage_.segment);
-  record_.text(baggage_.origin);
+  beginRecord({*tracing_, ids, baggage_, flags, name, peer, wall(start_us), facts.now_us - start_us,
+               facts.worker},
+              &record_);
 }
 
 }  // namespace fairlead::tracing

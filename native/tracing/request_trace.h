@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "format/context.h"
 #include "http/message.h"
+#include "tracing/call_span.h"
 #include "tracing/propagation.h"
 #include "tracing/record.h"
 #include "tracing/span.h"
@@ -98,6 +100,10 @@ class RequestTrace {
     while (!tries_.empty()) visit(tries_.front().who);
   }
 
+  // ---- a call that this proxy makes for it ----
+  // Null: there is no span.
+  std::unique_ptr<CallSpan> beginCall(std::string_view name, uint64_t now_us, Random& random);
+
   void onAnswerBegun(uint64_t now_us) {
     if (first_downstream_tx_us_ == 0) first_downstream_tx_us_ = now_us;
   }
@@ -123,6 +129,7 @@ class RequestTrace {
   };
 
   const format::Format* operation() const;
+  SpanIds nextChild(Random& random);
   Try* findTry(const void* who);
   uint64_t wall(uint64_t at_us) const { return at_us + wall_offset_us_; }
   void writeSpan(const SpanIds& ids, uint32_t flags, std::string_view name, std::string_view peer,
@@ -144,6 +151,8 @@ class RequestTrace {
   Reason reason_ = Reason::NotTraceable;
   bool is_null_ = true;
   bool spawns_ = false;
+  // How many have begun.
+  uint32_t children_ = 0;
   uint64_t wall_offset_us_ = 0;
   uint64_t start_us_ = 0;
   // Of all tries: 0: not yet.

@@ -4,8 +4,9 @@ import type { AwsCredentials } from '../plan/plan.gen.js';
 
 export interface AwsRequest {
   readonly url: string;
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 export interface Fetched {

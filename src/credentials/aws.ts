@@ -11,6 +11,7 @@ import { placeOf, type AwsChain, type AwsProvider } from '../plan/aws/chain.js';
 import type { LiveSources } from '../plan/live-sources.js';
 import { encodeUpdate, type AwsCredentials } from '../plan/plan.gen.js';
 import * as requests from './aws-requests.js';
+import { anywhereRequest, readAnywhere } from './aws-roles-anywhere.js';
 import type { AwsRequest, Fetched } from './aws-requests.js';
 
 export interface AwsHost {
@@ -27,6 +28,7 @@ const FIRST_RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 32_000;
 const FIRST_ERROR = 500;
 const OK = 200;
+const CREATED = 201;
 const READY = 1;
 
 let loaded: typeof Undici | undefined;
@@ -38,6 +40,7 @@ async function ask(request: AwsRequest): Promise<string | undefined> {
     try {
       const answer = await loaded.request(request.url, {
         method: request.method,
+        body: request.body ?? null,
         headers: {
           host: new URL(request.url).hostname,
           'x-envoy-internal': 'true',
@@ -51,7 +54,7 @@ async function ask(request: AwsRequest): Promise<string | undefined> {
         text += String(piece);
         if (text.length > LONGEST_BYTES) return undefined;
       }
-      if (answer.statusCode === OK) return text;
+      if (answer.statusCode === OK || answer.statusCode === CREATED) return text;
       if (answer.statusCode < FIRST_ERROR) return undefined;
     } catch {
       // The next try may find it.
@@ -155,6 +158,13 @@ class Following {
         return body === undefined
           ? undefined
           : requests.readRole(body, 'AssumeRoleWithWebIdentity');
+      }
+      case 'roles-anywhere': {
+        const identity = provider.identity();
+        const request = identity && anywhereRequest(provider, identity, Date.now());
+        if (!request) return undefined;
+        const body = await ask(request);
+        return body === undefined ? undefined : readAnywhere(body);
       }
       case 'assume-role': {
         const by = this.#by?.credentials ?? {};

@@ -242,3 +242,63 @@ test('a processor is reached without a cluster of the configuration, and no page
   }
   assert.equal(await stat('cluster_manager.active_clusters'), 2);
 });
+
+test('a processor of HTTP is asked about heads, and errors of its are told apart', async (t) => {
+  const asked: unknown[] = [];
+  const service = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece: Buffer) => (body += piece.toString()));
+    request.on('end', () => {
+      asked.push([request.url, Object.keys(JSON.parse(body) as object)]);
+      if (asked.length > 1) return response.writeHead(404).end();
+      const header = { key: 'x-user', raw_value: Buffer.from('ann').toString('base64') };
+      const mutation = { setHeaders: [{ header }] };
+      return response.end(
+        JSON.stringify({ requestHeaders: { response: { headerMutation: mutation } } }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    service.close();
+    service.closeAllConnections();
+  });
+  const { port } = service.address() as AddressInfo;
+  const web = webBootstrap([toCluster('/', 'origin') as never]) as unknown as {
+    static_resources: {
+      listeners: { filter_chains: { filters: { typed_config: { http_filters: object[] } }[] }[] }[];
+      clusters: object[];
+    };
+  };
+  web.static_resources.listeners[0]?.filter_chains[0]?.filters[0]?.typed_config.http_filters.unshift(
+    {
+      name: 'processor',
+      typed_config: {
+        '@type': `${TYPE}.filters.http.ext_proc.v3.ExternalProcessor`,
+        http_service: {
+          http_service: {
+            http_uri: { uri: 'http://service.test/process', cluster: 'service', timeout: '5s' },
+          },
+        },
+        processing_mode: { response_header_mode: 'SKIP' },
+        message_timeout: '10s',
+      },
+    },
+  );
+  web.static_resources.clusters = [
+    cluster('origin', await startOrigin(t)),
+    cluster('service', port),
+  ];
+  const proxy = await startProxy(t, web);
+  const url = await proxy.listenerUrl('web');
+  const changed = await fetch(url);
+  assert.equal(changed.headers.get('x-user'), 'ann');
+  await changed.text();
+  assert.equal((await fetch(url)).status, 500);
+  assert.deepEqual(asked[0], [
+    '/process',
+    ['request_headers', 'metadata_context', 'protocol_config'],
+  ]);
+  const page = await fetch(`${proxy.adminUrl}/stats?filter=http_not_ok_resp_received`);
+  assert.match(await page.text(), /: 1\n/);
+});

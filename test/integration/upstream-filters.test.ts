@@ -17,7 +17,7 @@ function set(key: string, value: string): object {
   return { append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' } };
 }
 
-test('each try passes the filters of its cluster', async (t) => {
+test('each try passes the filters of its cluster, with what its route says of them', async (t) => {
   const tries: unknown[] = [];
   const server = createServer((request, response) => {
     tries.push(request.headers['x-try']);
@@ -27,7 +27,15 @@ test('each try passes the filters of its cluster', async (t) => {
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const policy = { retry_on: '5xx', retry_back_off: { base_interval: '0.001s' } };
-  const route = { match: { prefix: '/' }, route: { cluster: 'filtered', retry_policy: policy } };
+  const perRoute = {
+    '@type': `${HTTP}.header_mutation.v3.HeaderMutationPerRoute`,
+    mutations: { response_mutations: [set('x-route', 'yes')] },
+  };
+  const route = {
+    match: { prefix: '/' },
+    route: { cluster: 'filtered', retry_policy: policy },
+    typed_per_filter_config: { changes: perRoute },
+  };
   const bootstrap = structuredClone(webBootstrap([route], { filtered: port })) as unknown as {
     static_resources: { clusters: object[] };
   };
@@ -59,5 +67,6 @@ test('each try passes the filters of its cluster', async (t) => {
   assert.equal(response.status, 200);
   assert.equal(await response.text(), 'done');
   assert.equal(response.headers.get('x-filtered'), 'yes');
+  assert.equal(response.headers.get('x-route'), 'yes');
   assert.deepEqual(tries, ['try 1', 'try 2']);
 });

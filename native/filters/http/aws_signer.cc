@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "http/query.h"
 #include "tls/hmac.h"
+#include "tls/private_key.h"
 
 namespace fairlead::filters {
 
@@ -15,10 +16,37 @@ namespace {
 using AwsParameters = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view kAwsAlgorithm = "AWS4-HMAC-SHA256";
+constexpr std::string_view kAwsKeyAlgorithm = "AWS4-ECDSA-P256-SHA256";
 constexpr std::string_view kAwsDigestHeader = "x-amz-content-sha256";
 
 std::string hmacSha256(std::string_view key, std::string_view text) {
   return tls::hmacOf(tls::Digest::Sha256, key, text);
+}
+
+// A key of P-256 that is made of a secret: SP 800-108's KDF in counter mode, until what comes out
+// is below the order of the curve by two or more; and one more than that. Empty: there is none.
+std::string awsKeyOf(const plan::AwsCredentials& credentials) {
+  // The order of the curve, less two.
+  static constexpr unsigned char kMost[] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
+                                            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                            0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84,
+                                            0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x4f};
+  const std::string_view most(reinterpret_cast<const char*>(kMost), sizeof(kMost));
+  constexpr int kTries = 254;
+  for (int counter = 1; counter <= kTries; ++counter) {
+    std::string input("\0\0\0\x01", 4);
+    input.append(kAwsKeyAlgorithm).push_back('\0');
+    input.append(credentials.access_key_id).push_back(static_cast<char>(counter));
+    input.append("\0\0\x01\0", 4);
+    std::string key = hmacSha256("AWS4A" + credentials.secret_access_key, input);
+    if (std::string_view(key) > most) continue;
+    for (size_t i = key.size(); i-- > 0;) {
+      key[i] = static_cast<char>(static_cast<uint8_t>(key[i]) + 1);
+      if (key[i] != '\0') break;
+    }
+    return key;
+  }
+  return {};
 }
 
 bool isAwsPlain(char c) {
@@ -143,20 +171,22 @@ void AwsSigner::sign(const plan::AwsCredentials& credentials, http::RequestHead&
   head.headers.remove(http::HeaderId::Authorization);
   const std::string time = timeText(now_s, "%Y%m%dT%H%M%SZ");
   const std::string date = time.substr(0, time.find('T'));
-  const std::string scope = date + "/" + plan_.region + "/" + plan_.service + "/aws4_request";
+  const std::string scope = scopeOf(date);
   const std::string credential = credentials.access_key_id + "/" + scope;
   if (!is_in_query) {
     if (!credentials.session_token.empty()) {
       setAwsHeader(head.headers, "x-amz-security-token", credentials.session_token);
     }
     setAwsHeader(head.headers, "x-amz-date", arena.copy(time));
+    if (plan_.is_asymmetric) setAwsHeader(head.headers, "x-amz-region-set", plan_.region);
   }
   const Headers headers = canonicalHeaders(head);
   const std::string names = namesOf(headers);
   http::Query query = http::Query::of(head.path, http::Query::Decoding::None);
   const std::string path(head.path.substr(0, head.path.find('?')));
   if (is_in_query) {
-    query.overwrite("X-Amz-Algorithm", kAwsAlgorithm);
+    query.overwrite("X-Amz-Algorithm", algorithm());
+    if (plan_.is_asymmetric) query.overwrite("X-Amz-Region-Set", encodedParameter(plan_.region));
     query.overwrite("X-Amz-Date", time);
     query.overwrite("X-Amz-Expires", std::to_string(*plan_.query_expiration_s));
     if (!credentials.session_token.empty()) {
@@ -174,14 +204,14 @@ void AwsSigner::sign(const plan::AwsCredentials& credentials, http::RequestHead&
   }
   request.append("\n").append(names).append("\n").append(digest);
   const std::string text =
-      std::string(kAwsAlgorithm) + "\n" + time + "\n" + scope + "\n" + digestOf(request);
-  const std::string signature = signatureOf(credentials.secret_access_key, text, date);
+      std::string(algorithm()) + "\n" + time + "\n" + scope + "\n" + digestOf(request);
+  const std::string signature = signatureOf(credentials, text, date);
   if (is_in_query) {
     query.overwrite("X-Amz-Signature", signature);
     head.path = arena.copy(path + query.text());
     return;
   }
-  const std::string authorization = std::string(kAwsAlgorithm) + " Credential=" + credential +
+  const std::string authorization = std::string(algorithm()) + " Credential=" + credential +
                                     ", SignedHeaders=" + names + ", Signature=" + signature;
   head.headers.add(http::HeaderId::Authorization, "authorization", arena.copy(authorization));
 }
@@ -234,9 +264,24 @@ std::string AwsSigner::canonicalPath(std::string_view path) const {
   return made;
 }
 
-std::string AwsSigner::signatureOf(const std::string& secret, const std::string& text,
+std::string_view AwsSigner::algorithm() const {
+  return plan_.is_asymmetric ? kAwsKeyAlgorithm : kAwsAlgorithm;
+}
+
+// A key is of all regions.
+std::string AwsSigner::scopeOf(const std::string& date) const {
+  std::string scope = date + "/";
+  if (!plan_.is_asymmetric) scope.append(plan_.region).append("/");
+  return scope.append(plan_.service).append("/aws4_request");
+}
+
+std::string AwsSigner::signatureOf(const plan::AwsCredentials& credentials, const std::string& text,
                                    const std::string& date) const {
-  std::string key = hmacSha256("AWS4" + secret, date);
+  if (plan_.is_asymmetric) {
+    const Result<tls::PrivateKey> key = tls::PrivateKey::ofP256(awsKeyOf(credentials));
+    return key ? hexOf(key.value().signInDer(tls::Digest::Sha256, text)) : std::string();
+  }
+  std::string key = hmacSha256("AWS4" + credentials.secret_access_key, date);
   for (const std::string& part : {plan_.region, plan_.service, std::string("aws4_request")}) {
     key = hmacSha256(key, part);
   }

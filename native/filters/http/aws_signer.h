@@ -1,5 +1,5 @@
-// Signatures of requests for AWS: Signature Version 4, in headers or in the query. Pure but for
-// OpenSSL's digests; any thread.
+// Signatures of requests for AWS: Signature Version 4, in headers or in the query, by a secret or
+// (4A) by a key that is made of it. Pure but for OpenSSL; any thread.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,9 @@ class AwsSigner {
 
   Headers canonicalHeaders(const http::RequestHead& head) const;
   std::string canonicalPath(std::string_view path) const;
-  std::string signatureOf(const std::string& secret, const std::string& text,
+  std::string_view algorithm() const;
+  std::string scopeOf(const std::string& date) const;
+  std::string signatureOf(const plan::AwsCredentials& credentials, const std::string& text,
                           const std::string& date) const;
 
   plan::AwsSigning plan_;

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "filters/http/ext_authz_answer.h"
 #include "filters/http/ext_authz_check.h"
+#include "filters/http/ext_authz_figures.h"
+#include "filters/http/ext_authz_limits.h"
 #include "filters/http/query_edits.h"
 #include "format/struct_metadata.h"
 #include "log/log.h"
+#include "tracing/call_span.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::filters {
@@ -98,7 +102,13 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     for (const AuthzAnswer::Edit& edit : answer_.response_edits) {
       if (isSendable(edit)) editResponse(edit.lent(), headers, arena);
     }
-    return FilterStatus::Continue;
+    if (!settings_.plan.limits_response_headers || answer_.response_edits.empty() ||
+        !isTooLarge(headers)) {
+      return FilterStatus::Continue;
+    }
+    count(AuthzCounter::ResponseHeaderLimitsReached);
+    refuse(500, "ext_authz_invalid");
+    return FilterStatus::Answer;
   }
 
   LocalReply answer() const override { return reply_; }
@@ -110,7 +120,9 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   void readRoute() {
     service_ = settings_.service.get();
     body_ = settings_.plan.body.get();
+    hides_call_ = settings_.plan.hides_calls;
     bool has_body = false;
+    bool has_hiding = false;
     for (const route::FilterConfig* config : place_.routeConfigs()) {
       const ExtAuthzRoute* const route = ExtAuthzRoute::of(config);
       if (!route) continue;
@@ -120,6 +132,9 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
         if (route->plan.disable_body) body_ = nullptr;
       }
       if (route->service && service_ == settings_.service.get()) service_ = route->service.get();
+      if (route->plan.hides_calls && !std::exchange(has_hiding, true)) {
+        hides_call_ = *route->plan.hides_calls;
+      }
     }
   }
 
@@ -169,13 +184,59 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
         is_buffering_ ? std::string_view(kept_.data(), kept_.size()) : std::string_view();
     is_buffering_ = false;
     started_at_us_ = place_.loop().nowMicros();
+    keepFigures();
+    if (!hides_call_) call_.traceIn(place_.trace());
     check_.ask(call_, *scope_.calls, place_, body, is_partial, body_ && body_->as_bytes);
     return FilterStatus::Pause;
   }
 
+  // What logs may ask of the call, unless something else has the filter's name.
+  void keepFigures() {
+    if (!settings_.plan.has_filter_state) return;
+    std::unique_ptr<format::FilterState>& state = scope_.notes.filter_state;
+    if (!state) state = std::make_unique<format::FilterState>();
+    const format::StateObject* const before = state->findObject(settings_.name);
+    auto figures = std::make_shared<AuthzFigures>();
+    if ((before && before->kind() == figures->kind()) || !state->put(settings_.name, figures)) {
+      count(AuthzCounter::FilterStateNameCollision);
+      return;
+    }
+    figures_ = std::move(figures);
+  }
+
   // ---- what has come of it ----
 
+  void onCallSpan(tracing::CallSpan& span, const calls::CallAnswer& answer) override {
+    if (service_->http) {
+      if (answer.is_broken) return;
+      span.tag("ext_authz_http_status", http::reasonPhrase(answer.status));
+      span.tag("ext_authz_status",
+               answer.status == 200 ? "ext_authz_ok" : "ext_authz_unauthorized");
+      return;
+    }
+    if (answer.grpc_status != 0) return;
+    switch (AuthzAnswer::ofGrpc(answer).status) {
+      case AuthzAnswer::Status::Ok:
+        return span.tag("ext_authz_status", "ext_authz_ok");
+      case AuthzAnswer::Status::Denied:
+        return span.tag("ext_authz_status", "ext_authz_unauthorized");
+      case AuthzAnswer::Status::Error:
+        return span.tag("ext_authz_status", "ext_authz_error");
+    }
+  }
+
+  void noteFigures(const calls::CallAnswer& answer) {
+    if (!figures_ || !settings_.plan.tells_figures) return;
+    figures_->latency_us = place_.loop().nowMicros() - started_at_us_;
+    // Nothing else is known of other services.
+    if (service_ != settings_.service.get() || service_->http || service_->service->isGoogle()) {
+      return;
+    }
+    figures_->bytes = answer.bytes;
+  }
+
   void onCallEnd(const calls::CallAnswer& answer) override {
+    noteFigures(answer);
     answer_ = service_->http ? AuthzAnswer::ofHttp(answer, *service_) : AuthzAnswer::ofGrpc(answer);
     if (answer_.has_unknown_action && settings_.plan.validate_mutations) return reject();
     takeMetadata();
@@ -195,6 +256,10 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     }
     if (settings_.plan.validate_mutations &&
         (!areValid(answer_.response_edits) || !isQueryValid())) {
+      return reject();
+    }
+    if (!fitsRequest()) {
+      count(AuthzCounter::RequestHeaderLimitsReached);
       return reject();
     }
     count(AuthzCounter::Ok);
@@ -308,6 +373,29 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     }
   }
 
+  // Of a host's answer, with its status: how many there may be.
+  bool isTooLarge(const http::HeaderMap& headers) const {
+    format::FormatContext context;
+    place_.describe(&context);
+    if (context.details != "via_upstream") return false;
+    uint32_t size = 1;
+    for (const http::HeaderEntry& entry : headers) size += entry.name_size > 0 ? 1 : 0;
+    return size > place_.responseLimits().count;
+  }
+
+  // What is changed of the request's head leaves it within its limits. The head is held.
+  bool fitsRequest() {
+    const bool adds = std::ranges::any_of(answer_.edits, [](const AuthzAnswer::Edit& edit) {
+      return edit.action != HeaderEdit::Action::Remove;
+    });
+    if (!adds) return true;
+    HeadAfterEdits after(answer_.edits, [this](const AuthzAnswer::Edit& edit) {
+      return isAllowed(edit) == Verdict::Fine;
+    });
+    place_.editRequestHead(after);
+    return after.fits(place_.requestLimits());
+  }
+
   Verdict isAllowed(const AuthzAnswer::Edit& edit) const {
     const bool validates = settings_.plan.validate_mutations;
     if (edit.action == HeaderEdit::Action::Remove) {
@@ -407,14 +495,18 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   bool has_passed_ = false;
   bool is_refused_ = false;
   bool adds_failure_header_ = false;
+  bool hides_call_ = false;
+  // Null: nobody asks for them.
+  std::shared_ptr<AuthzFigures> figures_;
 };
 
 }  // namespace
 
-BuiltFilter ExtAuthzConfig::build(const plan::ExtAuthz& plan, const ConfigScope& scope) {
+BuiltFilter ExtAuthzConfig::build(const std::string& name, const plan::ExtAuthz& plan,
+                                  const ConfigScope& scope) {
   auto config = std::make_shared<ExtAuthzConfig>();
   Result<std::unique_ptr<const ExtAuthzSettings>> settings = ExtAuthzSettings::build(
-      plan, scope.registry, scope.stats, scope.workers, scope.slots, scope.clusters);
+      name, plan, scope.registry, scope.stats, scope.workers, scope.slots, scope.clusters);
   if (!settings) return settings.error();
   config->settings_ = std::move(settings.value());
   scope.late_counts.add(config->settings_->cluster_counts);

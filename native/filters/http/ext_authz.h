@@ -12,7 +12,9 @@ namespace fairlead::filters {
 
 class ExtAuthzConfig final : public HttpFilterConfig {
  public:
-  static BuiltFilter build(const plan::ExtAuthz& plan, const ConfigScope& scope);
+  // `name`: as the configuration calls it.
+  static BuiltFilter build(const std::string& name, const plan::ExtAuthz& plan,
+                           const ConfigScope& scope);
 
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
                    FilterPlace& place) const override;

@@ -118,28 +118,6 @@ std::string timestamp(uint64_t us) {
   return time.take();
 }
 
-// As addMetadata(), of what the request's route says.
-ProtoWriter routeMetadataOf(const format::FormatContext& context,
-                            const std::vector<std::string>& namespaces) {
-  ProtoWriter metadata;
-  constexpr auto kRoute = static_cast<size_t>(plan::FormatPiece::MetadataSource::Route);
-  const std::vector<plan::MetadataSpace>* const spaces = context.configured_metadata[kRoute];
-  if (!spaces) return metadata;
-  for (const plan::MetadataSpace& space : *spaces) {
-    if (std::ranges::find(namespaces, space.name) == namespaces.end()) continue;
-    for (const plan::MetadataValue& value : space.values) {
-      if (!value.path.empty()) continue;
-      ProtoWriter values;
-      format::writeStruct(std::string_view(value.text), &values);
-      ProtoWriter entry;
-      entry.bytes(1, space.name);
-      entry.bytes(2, values.view());
-      metadata.bytes(1, entry.view());
-    }
-  }
-  return metadata;
-}
-
 }  // namespace
 
 void ExtAuthzCheck::begin(const ExtAuthzSettings& settings, const AuthzService& with,
@@ -225,6 +203,7 @@ void ExtAuthzCheck::beginGrpc(const http::RequestHead& head, const route::Reques
   for (const auto& [key, value] : extensions) addEntry(10, key, value, &after_);
   ProtoWriter metadata;
   addMetadata(context, plan.metadata_namespaces, &metadata);
+  addTypedMetadata(context, plan.typed_metadata_namespaces, &metadata);
   after_.bytes(11, metadata.view());
   // As the real server, it is there in the clear, too.
   if (plan.include_tls_session) {
@@ -234,7 +213,10 @@ void ExtAuthzCheck::beginGrpc(const http::RequestHead& head, const route::Reques
     if (tls && tls->append(TlsValue::ServerName, &name) && !name.empty()) session.bytes(1, name);
     after_.bytes(12, session.view());
   }
-  after_.bytes(13, routeMetadataOf(context, plan.route_metadata_namespaces).view());
+  ProtoWriter of_route;
+  addRouteMetadata(context, plan.route_metadata_namespaces, &of_route);
+  addTypedMetadata(context.route_typed, plan.route_typed_metadata_namespaces, &of_route);
+  after_.bytes(13, of_route.view());
 }
 
 std::string connectionCheck(const plan::NetworkExtAuthz& plan, const format::FormatContext& context,
@@ -244,6 +226,7 @@ std::string connectionCheck(const plan::NetworkExtAuthz& plan, const format::For
   attributes.bytes(2, destinationOf(context, plan.labels).view());
   ProtoWriter metadata;
   addMetadata(context, plan.metadata_namespaces, &metadata);
+  addTypedMetadata(context, plan.typed_metadata_namespaces, &metadata);
   attributes.bytes(11, metadata.view());
   std::string name;
   const net::TlsInfo* const tls = plan.include_tls_session ? context.downstream_tls : nullptr;

@@ -56,9 +56,10 @@ Result<std::unique_ptr<const AuthzService>> AuthzService::build(const plan::ExtA
 }
 
 Result<std::unique_ptr<const ExtAuthzSettings>> ExtAuthzSettings::build(
-    const plan::ExtAuthz& plan, stats::Registry& registry, const stats::Scope& http,
-    unsigned workers, RuntimeSlots& slots, NameIds& clusters) {
+    const std::string& name, const plan::ExtAuthz& plan, stats::Registry& registry,
+    const stats::Scope& http, unsigned workers, RuntimeSlots& slots, NameIds& clusters) {
   auto settings = std::make_unique<ExtAuthzSettings>();
+  settings->name = name;
   settings->plan = plan;
   Result<std::unique_ptr<const AuthzService>> service =
       AuthzService::build(plan.service.value_or(plan::ExtAuthzService()), clusters, registry);

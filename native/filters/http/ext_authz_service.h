@@ -58,9 +58,11 @@ struct AuthzService {
 
 struct ExtAuthzSettings {
   static Result<std::unique_ptr<const ExtAuthzSettings>> build(
-      const plan::ExtAuthz& plan, stats::Registry& registry, const stats::Scope& http,
-      unsigned workers, RuntimeSlots& slots, NameIds& clusters);
+      const std::string& name, const plan::ExtAuthz& plan, stats::Registry& registry,
+      const stats::Scope& http, unsigned workers, RuntimeSlots& slots, NameIds& clusters);
 
+  // As the configuration calls the filter.
+  std::string name;
   plan::ExtAuthz plan;
   std::unique_ptr<const AuthzService> service;
   RuntimeNumber enabled;

@@ -1,6 +1,6 @@
 // envoy.filters.http.ext_proc: a service is told of requests and their answers, part by part over
-// one stream of gRPC, and says what is changed of each, or what clients are told instead. Routes
-// turn it off, tell it other parts, or have another service asked.
+// one stream of gRPC, or each by a request of HTTP, and says what is changed of each, or what
+// clients are told instead. Routes turn it off, tell it other parts, or have another service asked.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,9 @@ namespace fairlead::filters {
 
 class ExtProcConfig final : public HttpFilterConfig {
  public:
-  static BuiltFilter build(const plan::ExtProc& plan, const ConfigScope& scope);
+  // `name`: as the configuration calls it.
+  static BuiltFilter build(const std::string& name, const plan::ExtProc& plan,
+                           const ConfigScope& scope);
 
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
                    FilterPlace& place) const override;

@@ -9,6 +9,7 @@
 #include "base/proto_reader.h"
 #include "filters/http/ext_proc_edits.h"
 #include "filters/http/ext_proc_filter.h"
+#include "filters/http/ext_proc_json.h"
 #include "format/struct_metadata.h"
 #include "log/log.h"
 #include "net/loop.h"
@@ -19,6 +20,9 @@ namespace {
 
 using Said = ProcessingAnswer::Kind;
 
+constexpr int64_t kGrpcDeadlineExceeded = 4;
+constexpr int64_t kGrpcFailedPrecondition = 9;
+constexpr int64_t kGrpcAborted = 10;
 constexpr int64_t kGrpcInternal = 13;
 
 std::string withoutBlanks(std::string_view text) {
@@ -77,14 +81,14 @@ ExtProc::Going ExtProc::hear(std::string_view bytes) {
       log::warn(log::Component::ExtProc, "Spurious response message ",
                 static_cast<unsigned>(answer.kind), " received on gRPC stream");
       if (failsOpen()) {
-        count(Counter::FailureModeAllowed);
+        allowFailure();
         closeStream();
-        return goOnUntold();
+        return goOnUntold(kGrpcFailedPrecondition);
       }
-      return give([&] { refuse(status, outcome.why); });
+      return give([&] { refuse(status, outcome.why, kGrpcFailedPrecondition); });
     case Outcome::Kind::Failed:
       count(Counter::StreamMsgsReceived);
-      return give([&] { refuse(status, outcome.why); });
+      return give([&] { refuse(status, outcome.why, outcome.grpc_status); });
   }
   if (is_open_ && !is_done_ && isLast(answer, was_last_body)) {
     is_done_ = true;
@@ -93,7 +97,28 @@ ExtProc::Going ExtProc::hear(std::string_view bytes) {
   return Going::On;
 }
 
+// The whole of what a service of HTTP says of one part.
+void ExtProc::onHttpAnswer(const calls::CallAnswer& answer) {
+  constexpr uint16_t kOk = 200;
+  std::string message;
+  if (answer.status == kOk && !answer.is_broken &&
+      processingResponseOfJson(answer.body, &message)) {
+    if (!observes() && !is_done_) hear(message);
+    return;
+  }
+  count(Counter::HttpNotOkRespReceived);
+  if (is_done_) return;
+  if (failsOpen()) {
+    allowFailure();
+    goOnUntold(kGrpcAborted);
+    return;
+  }
+  refuse(static_cast<uint16_t>(settings_.plan.status_on_error), "ext_proc_error_HTTP_ERROR",
+         kGrpcAborted);
+}
+
 void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
+  if (speaksHttp()) return onHttpAnswer(answer);
   const bool was_open = std::exchange(is_open_, false);
   if (!was_open) return;
   count(Counter::ServerHalfClosed);
@@ -101,7 +126,7 @@ void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
   if (status == 0 && !answer.is_broken) {
     if (is_done_) return;
     count(Counter::StreamsClosed);
-    goOnUntold();
+    goOnUntold(kGrpcAborted);
     return;
   }
   log::warn(log::Component::ExtProc, "Received gRPC error on stream: ", status, ", message ",
@@ -112,10 +137,11 @@ void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
     // As the real server has it: once for the error, and once for the end.
     count(Counter::ServerHalfClosed);
     count(Counter::StreamsClosed);
-    count(Counter::FailureModeAllowed);
-    goOnUntold();
+    allowFailure();
+    goOnUntold(status);
     return;
   }
+  if (figures_ && !service_->isGoogle()) figures_->noteBytes(answer.bytes);
   std::string why = "ext_proc_error_gRPC_error_";
   why.append(std::to_string(status)).append("{").append(answer.grpc_message);
   // What a host has said.
@@ -123,19 +149,20 @@ void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
     why.append(answer.grpc_message.empty() ? "via_upstream" : "{via_upstream}");
   }
   why.append("}");
-  refuse(static_cast<uint16_t>(settings_.plan.status_on_error), why);
+  refuse(static_cast<uint16_t>(settings_.plan.status_on_error), why, status);
 }
 
 void ExtProc::onTimeout() {
   log::debug(log::Component::ExtProc, "message timeout reached");
   count(Counter::MessageTimeouts);
+  noteBytes();
   closeStream();
   if (failsOpen()) {
-    count(Counter::FailureModeAllowed);
-    goOnUntold();
+    allowFailure();
+    goOnUntold(kGrpcDeadlineExceeded);
     return;
   }
-  refuse(504, "ext_proc_error_per-message_timeout_exceeded");
+  refuse(504, "ext_proc_error_per-message_timeout_exceeded", kGrpcDeadlineExceeded);
 }
 
 void ExtProc::onMoreTime(int64_t ms) {
@@ -190,10 +217,15 @@ bool ExtProc::failsOpen() const {
   return failure_mode_allow_ && request_.canGoOnUntold() && response_.canGoOnUntold();
 }
 
-ExtProc::Going ExtProc::goOnUntold() {
+void ExtProc::allowFailure() {
+  count(Counter::FailureModeAllowed);
+  if (figures_) figures_->noteGoingOnUntold();
+}
+
+ExtProc::Going ExtProc::goOnUntold(int64_t status) {
   is_done_ = true;
   for (ProcessedMessage* const message : {&request_, &response_}) {
-    stopWaiting(*message);
+    stopWaiting(*message, Waits::Nothing, status);
     if (!message->pieces.empty()) {
       message->joinPieces();
       ProcessedMessage::Piece piece = message->takePiece();
@@ -208,15 +240,16 @@ ExtProc::Going ExtProc::goOnUntold() {
 
 // ---- answers in place of all others ----
 
-void ExtProc::refuse(uint16_t status, std::string_view details) {
+void ExtProc::refuse(uint16_t status, std::string_view details, int64_t grpc_status) {
   reply_details_ = withoutBlanks(details);
   reply_body_.clear();
   reply_head_.clear();
   reply_.grpc_status.reset();
-  answerWith(status);
+  answerWith(status, grpc_status);
 }
 
 void ExtProc::answerAtOnce(const ProcessingAnswer& answer) {
+  if (figures_) figures_->noteAnswerAtOnce();
   takeMetadata(answer, request_);
   const ImmediateAnswer said = ImmediateAnswer::read(answer.part);
   reply_details_ = withoutBlanks(said.details);
@@ -225,13 +258,13 @@ void ExtProc::answerAtOnce(const ProcessingAnswer& answer) {
   reply_body_ = said.body;
   reply_head_ = said.head.value_or(std::string_view());
   reply_.grpc_status = said.grpc_status;
-  answerWith(static_cast<uint16_t>(said.status));
+  answerWith(static_cast<uint16_t>(said.status), 0);
 }
 
-void ExtProc::answerWith(uint16_t status) {
+void ExtProc::answerWith(uint16_t status, int64_t grpc_status) {
   is_done_ = true;
-  stopWaiting(request_);
-  stopWaiting(response_);
+  stopWaiting(request_, Waits::Nothing, grpc_status);
+  stopWaiting(response_, Waits::Nothing, grpc_status);
   closeStream();
   count(Counter::ImmediateResponsesSent);
   reply_.status = status;
@@ -242,10 +275,10 @@ void ExtProc::answerWith(uint16_t status) {
 }
 
 void ExtProc::edit(http::HeaderMap& headers, Arena& arena) {
-  uint32_t rejected = 0;
+  EditTally tally;
   const ProcessorEdits edits{reply_head_, settings_.rules, place_.responseLimits()};
-  const std::string_view why = edits.apply(EditedHead{nullptr, nullptr, headers}, arena, &rejected);
-  count(Counter::RejectedHeaderMutations, rejected);
+  const std::string_view why = edits.apply(EditedHead{nullptr, nullptr, headers}, arena, &tally);
+  count(Counter::RejectedHeaderMutations, tally.rejected);
   if (!why.empty()) {
     log::error(log::Component::ExtProc, "Immediate response mutations failed with ", why);
   }

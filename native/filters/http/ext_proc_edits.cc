@@ -109,10 +109,11 @@ bool isTooLarge(const EditedHead& head, const HeadLimits& limits) {
 }  // namespace
 
 std::string_view ProcessorEdits::apply(const EditedHead& head, Arena& arena,
-                                       uint32_t* rejected) const {
+                                       EditTally* tally) const {
   using Verdict = HeaderRules::Verdict;
-  const auto refuse = [rejected](std::string_view why) {
-    ++*rejected;
+  const auto refuse = [tally](std::string_view why, EditEffect effect) {
+    ++tally->rejected;
+    tally->effect = effect;
     return why;
   };
   uint32_t sets = 0;
@@ -121,39 +122,42 @@ std::string_view ProcessorEdits::apply(const EditedHead& head, Arena& arena,
     if (reader.field() == 1) ++sets;
     if (reader.field() == 2) ++removals;
   }
-  if (sets > limits.count || removals > limits.count) return refuse(kTooMany);
+  if (sets > limits.count || removals > limits.count) return refuse(kTooMany, EditEffect::TooLarge);
   for (ProtoReader reader(mutation); reader.next();) {
     if (reader.field() != 2) continue;
-    if (!isHeaderName(reader.bytes())) return refuse(kBadRemoval);
+    if (!isHeaderName(reader.bytes())) return refuse(kBadRemoval, EditEffect::Invalid);
     const std::string_view name = lowered(reader.bytes(), arena);
     const Verdict verdict = rules.onRemove(name);
-    if (verdict == Verdict::Wrong) return refuse(kRemovalRefused);
+    if (verdict == Verdict::Wrong) return refuse(kRemovalRefused, EditEffect::Failed);
     if (verdict == Verdict::Ignored) {
-      ++*rejected;
+      ++tally->rejected;
     } else {
       change(head, {HeaderEdit::Action::Remove, name, {}}, arena);
+      tally->effect = EditEffect::Applied;
     }
   }
   for (ProtoReader reader(mutation); reader.next();) {
     if (reader.field() != 1) continue;
     const SetHeader set = readSetHeader(reader.bytes());
     if (!set.is_there) continue;
-    if (!isHeaderName(set.name) || !isHeaderValue(set.value)) return refuse(kBadValue);
+    if (!isHeaderName(set.name) || !isHeaderValue(set.value))
+      return refuse(kBadValue, EditEffect::Invalid);
     const std::string_view name = lowered(set.name, arena);
     if (keeps_length_out && name == "content-length") continue;
     const bool appends = set.appends && isThere(head, name);
     Verdict verdict =
         appends && name.starts_with(':') ? rules.onRemove(name) : rules.onSet(name, set.value);
     if (replaces && name == ":method") verdict = Verdict::Fine;
-    if (verdict == Verdict::Wrong) return refuse(kValueRefused);
+    if (verdict == Verdict::Wrong) return refuse(kValueRefused, EditEffect::Failed);
     if (verdict == Verdict::Ignored) {
-      ++*rejected;
+      ++tally->rejected;
     } else {
       change(head, {appends ? HeaderEdit::Action::Add : HeaderEdit::Action::Set, name, set.value},
              arena);
+      tally->effect = EditEffect::Applied;
     }
   }
-  return isTooLarge(head, limits) ? refuse(kTooLarge) : std::string_view();
+  return isTooLarge(head, limits) ? refuse(kTooLarge, EditEffect::TooLarge) : std::string_view();
 }
 
 }  // namespace fairlead::filters

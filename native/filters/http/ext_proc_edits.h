@@ -18,6 +18,15 @@ struct EditedHead {
   http::HeaderMap& headers;
 };
 
+// What became of what was to be changed; as ExtProcLoggingInfo counts them.
+enum class EditEffect : uint8_t { None, Applied, Invalid, TooLarge, Failed };
+
+struct EditTally {
+  // How often something was not done.
+  uint32_t rejected = 0;
+  EditEffect effect = EditEffect::None;
+};
+
 struct ProcessorEdits {
   // HeaderMutation. Values that are set are views of it.
   std::string_view mutation;
@@ -28,9 +37,8 @@ struct ProcessorEdits {
   // content-length is not the service's to say.
   bool keeps_length_out = false;
 
-  // What response code details say of it; empty: it was done. `rejected`: how often something was
-  // not.
-  std::string_view apply(const EditedHead& head, Arena& arena, uint32_t* rejected) const;
+  // What response code details say of it; empty: it was done.
+  std::string_view apply(const EditedHead& head, Arena& arena, EditTally* tally) const;
 };
 
 }  // namespace fairlead::filters

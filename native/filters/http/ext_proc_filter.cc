@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/calls.h"
+#include "filters/http/ext_proc_json.h"
 #include "filters/http/forwarded_metadata.h"
 #include "log/log.h"
 #include "net/loop.h"
@@ -27,9 +28,14 @@ ExtProc::ExtProc(const ExtProcSettings& settings, const FilterScope& scope, Filt
       forwarding_(&settings.plan.forwarding_namespaces),
       receiving_(&settings.plan.receiving_namespaces),
       of_cluster_(&settings.plan.cluster_namespaces),
+      forwarding_typed_(&settings.plan.forwarding_typed_namespaces),
+      of_cluster_typed_(&settings.plan.cluster_typed_namespaces),
+      attributes_(&settings.attributes),
+      figures_(figuresOf(settings.name, scope.notes)),
       failure_mode_allow_(settings.plan.failure_mode_allow),
       mode_(settings.mode),
-      call_(*this) {
+      call_(*this),
+      hides_calls_(settings.plan.hides_calls) {
   readRoute();
   request_.setMode(mode_);
   response_.setMode(mode_);
@@ -39,7 +45,21 @@ ExtProc::ExtProc(const ExtProcSettings& settings, const FilterScope& scope, Filt
       response_.sends_head || response_.sends_trailers) {
     scope.notes.sees_response_body = true;
   }
-  if (!settings.response_attributes.empty()) scope.notes.keeps_request_head = true;
+  if (!settings.response_attributes.empty() || !attributes_->response.empty()) {
+    scope.notes.keeps_request_head = true;
+  }
+}
+
+std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes) {
+  if (!format::isFilterStateWanted()) return nullptr;
+  std::unique_ptr<format::FilterState>& state = notes.filter_state;
+  if (!state) state = std::make_unique<format::FilterState>();
+  auto made = std::make_shared<ProcFigures>();
+  const std::shared_ptr<format::StateObject> before = state->shareObject(name);
+  if (before && before->kind() == made->kind()) {
+    return std::static_pointer_cast<ProcFigures>(before);
+  }
+  return state->put(name, made) ? made : nullptr;
 }
 
 ExtProc::~ExtProc() {
@@ -52,19 +72,37 @@ ExtProc::~ExtProc() {
 void ExtProc::readRoute() {
   bool has_mode = false;
   bool has_allow = false;
+  bool has_hiding = false;
   const auto& plan = settings_.plan;
   for (const route::FilterConfig* config : place_.routeConfigs()) {
     const ExtProcRoute* const route = ExtProcRoute::of(config);
     if (!route) continue;
     if (route->plan.mode && !std::exchange(has_mode, true)) mode_ = *route->plan.mode;
-    if (route->service && service_ == settings_.service.get()) service_ = route->service.get();
-    const auto names = [](const auto& own, const std::vector<std::string>& of_filter,
+    if (route->service && !speaksHttp() && service_ == settings_.service.get()) {
+      service_ = route->service.get();
+    }
+    const auto names = [](const std::vector<std::string>& own,
+                          const std::vector<std::string>& of_filter,
                           const std::vector<std::string>** out) {
-      if (own && *out == &of_filter) *out = &own->names;
+      if (*out == &of_filter) *out = &own;
     };
-    names(route->plan.forwarding_namespaces, plan.forwarding_namespaces, &forwarding_);
-    names(route->plan.receiving_namespaces, plan.receiving_namespaces, &receiving_);
-    names(route->plan.cluster_namespaces, plan.cluster_namespaces, &of_cluster_);
+    if (const auto& own = route->plan.forwarding_namespaces) {
+      names(own->names, plan.forwarding_namespaces, &forwarding_);
+      names(own->typed, plan.forwarding_typed_namespaces, &forwarding_typed_);
+    }
+    if (const auto& own = route->plan.receiving_namespaces) {
+      names(own->names, plan.receiving_namespaces, &receiving_);
+    }
+    if (const auto& own = route->plan.cluster_namespaces) {
+      names(own->names, plan.cluster_namespaces, &of_cluster_);
+      names(own->typed, plan.cluster_typed_namespaces, &of_cluster_typed_);
+    }
+    if (route->attributes && attributes_ == &settings_.attributes) {
+      attributes_ = &*route->attributes;
+    }
+    if (route->plan.hides_calls && !std::exchange(has_hiding, true)) {
+      hides_calls_ = *route->plan.hides_calls;
+    }
     if (route->plan.failure_mode_allow && !std::exchange(has_allow, true)) {
       failure_mode_allow_ = *route->plan.failure_mode_allow;
     }
@@ -75,7 +113,9 @@ void ExtProc::readRoute() {
 
 bool ExtProc::open() {
   if (is_done_) return false;
-  if (is_open_) return true;
+  if (figures_) figures_->noteDestination(service_->plan.cluster);
+  if (speaksHttp()) has_begun_ = true;
+  if (is_open_ || speaksHttp()) return true;
   is_open_ = true;
   // What is less specific comes first: a later value takes an earlier one's place.
   std::vector<const route::MutationList*> more;
@@ -85,6 +125,7 @@ bool ExtProc::open() {
   }
   format::FormatContext context;
   place_.describe(&context);
+  if (!hides_calls_) call_.traceIn(place_.trace());
   call_.openGrpc(*scope_.calls, *service_, kProcess, &context, more);
   // Of one that never was, its end says all.
   has_begun_ = !call_.hasFailed();
@@ -125,18 +166,62 @@ void ExtProc::onEnd() {
 void ExtProc::waitFor(ProcessedMessage& message, Waits waits) {
   message.waits = waits;
   message.had_more_time = false;
-  if (message.isDuplex()) return;
   net::Loop& loop = place_.loop();
+  message.told_at_us = loop.nowMicros();
+  if (message.isDuplex()) return;
   loop.timers().arm(&deadlineOf(message), loop.now() + settings_.plan.message_timeout_ms);
 }
 
-void ExtProc::stopWaiting(ProcessedMessage& message, Waits next) {
+void ExtProc::stopWaiting(ProcessedMessage& message, Waits next, int64_t status) {
+  noteBytes();
+  const uint64_t told_at_us = std::exchange(message.told_at_us, 0);
+  if (figures_ && told_at_us > 0 && message.waits != Waits::Nothing) {
+    const ProcFigures::Part part = message.waits == Waits::Head       ? ProcFigures::Part::Head
+                                   : message.waits == Waits::Trailers ? ProcFigures::Part::Trailers
+                                                                      : ProcFigures::Part::Body;
+    figures_->note(message.is_request, part, place_.loop().nowMicros() - told_at_us, status);
+  }
   message.waits = next;
   message.had_more_time = false;
   deadlineOf(message).disarm();
 }
 
+// Nothing is known of other services.
+void ExtProc::noteBytes() {
+  if (figures_ && is_open_ && !service_->isGoogle()) figures_->noteBytes(call_.bytes());
+}
+
+void ExtProc::noteEffect(const ProcessedMessage& message, ProcFigures::Part part,
+                         EditEffect effect) {
+  if (figures_ && effect != EditEffect::None) {
+    figures_->noteEffect(message.is_request, part, effect);
+  }
+}
+
 // ---- what it is told ----
+
+void ExtProc::ask(std::string_view message) {
+  if (!speaksHttp()) return call_.send(message);
+  // As the real server: one request at a time, the latest.
+  call_.cancel();
+  calls::Calls& calls = *scope_.calls;
+  if (!calls.clusters().find(service_->cluster.id())) {
+    log::error(log::Component::ExtProc, "ext_proc cluster ", service_->plan.cluster,
+               " does not exist in the config");
+    return;
+  }
+  format::FormatContext context;
+  place_.describe(&context);
+  calls.arena().reset();
+  http::HeaderMap& headers = calls.headers();
+  headers.clear();
+  headers.set(http::HeaderId::ContentType, "application/json");
+  headers.set(http::HeaderId::XRequestId, calls.arena().decimal(scope_.stream_id));
+  service_->metadata.apply(headers, context, calls.arena());
+  call_.ask(calls, *service_,
+            {"POST", settings_.plan.http->path, service_->plan.authority, &headers},
+            processingRequestAsJson(message));
+}
 
 void ExtProc::tell(ProcessedMessage& message, ProcessedPart part, std::string_view told,
                    format::FormatContext& context) {
@@ -144,9 +229,15 @@ void ExtProc::tell(ProcessedMessage& message, ProcessedPart part, std::string_vi
   ProtoWriter metadata;
   addClusterMetadata(context, *of_cluster_, &metadata);
   addMetadata(context, *forwarding_, &metadata);
+  addTypedMetadata(context.cluster_typed, *of_cluster_typed_, &metadata);
+  addTypedMetadata(context, *forwarding_typed_, &metadata);
   std::string attributes;
-  const std::vector<ProcessingAttribute>& wanted =
-      message.is_request ? settings_.request_attributes : settings_.response_attributes;
+  const std::vector<ProcessingAttribute>& instead =
+      message.is_request ? attributes_->request : attributes_->response;
+  const std::vector<ProcessingAttribute>& wanted = !instead.empty() ? instead
+                                                   : message.is_request
+                                                       ? settings_.request_attributes
+                                                       : settings_.response_attributes;
   const bool has_attributes = !wanted.empty() && !std::exchange(message.has_told_attributes, true);
   if (has_attributes) {
     Arena arena(1024);
@@ -161,7 +252,7 @@ void ExtProc::tell(ProcessedMessage& message, ProcessedPart part, std::string_vi
     mode.response_body = response_.body_mode;
     beside.mode = &mode;
   }
-  call_.send(processingRequest(part, told, beside));
+  ask(processingRequest(part, told, beside));
   count(Counter::StreamMsgsSent);
 }
 

@@ -17,6 +17,7 @@
 
 #include "calls/call.h"
 #include "filters/http/ext_proc_answer.h"
+#include "filters/http/ext_proc_figures.h"
 #include "filters/http/ext_proc_message.h"
 #include "filters/http/ext_proc_request.h"
 #include "filters/http/ext_proc_settings.h"
@@ -24,6 +25,9 @@
 #include "filters/http/request_metadata.h"
 
 namespace fairlead::filters {
+
+// What logs may ask of a filter of that name; null: nobody asks, or something else has its name.
+std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes);
 
 class ExtProc final : public HttpFilter, private calls::CallOwner, private ReplyEditor {
  public:
@@ -54,8 +58,13 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
     Kind kind = Kind::Fine;
     // What response code details say.
     std::string_view why = {};
+    int64_t grpc_status = kInvalidArgument;
 
-    Outcome(Kind of = Kind::Fine, std::string_view details = {}) : kind(of), why(details) {}
+    static constexpr int64_t kInvalidArgument = 3;
+    static constexpr int64_t kInternal = 13;
+
+    Outcome(Kind of = Kind::Fine, std::string_view details = {}, int64_t status = kInvalidArgument)
+        : kind(of), why(details), grpc_status(status) {}
     Outcome(Going going) : kind(going == Going::Gone ? Kind::Gone : Kind::Fine) {}
   };
 
@@ -85,8 +94,13 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
             format::FormatContext& context);
   void tellBody(ProcessedMessage& message, std::string_view data, bool end, Waits waits);
   void tellTrailers(ProcessedMessage& message);
+  void ask(std::string_view message);
   void waitFor(ProcessedMessage& message, Waits waits);
-  void stopWaiting(ProcessedMessage& message, Waits next = Waits::Nothing);
+  // `status`: of gRPC, of what it waited for.
+  void stopWaiting(ProcessedMessage& message, Waits next = Waits::Nothing, int64_t status = 0);
+  void noteBytes();
+  void noteEffect(const ProcessedMessage& message, ProcFigures::Part part, EditEffect effect);
+  void allowFailure();
   void holdBack(ProcessedMessage& message, size_t bytes);
   void letSenderGoOn(ProcessedMessage& message);
   void closeStream();
@@ -96,6 +110,7 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   void onCallMessage(std::string_view bytes) override;
   Going hear(std::string_view bytes);
   void onCallEnd(const calls::CallAnswer& answer) override;
+  void onHttpAnswer(const calls::CallAnswer& answer);
   void onTimeout();
   void onMoreTime(int64_t ms);
   void overrideMode(const plan::ProcessingMode& said);
@@ -117,11 +132,11 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   bool isLast(const ProcessingAnswer& answer, bool was_last_body) const;
   bool endsBody(const ProcessingAnswer& answer) const;
   void answerAtOnce(const ProcessingAnswer& answer);
-  // Nothing more is asked: all goes on as it is.
-  Going goOnUntold();
+  // Nothing more is asked: all goes on as it is. `status`: as stopWaiting().
+  Going goOnUntold(int64_t status);
   // Gives the client that in place of whatever there is. The filter is gone when it returns.
-  void refuse(uint16_t status, std::string_view details);
-  void answerWith(uint16_t status);
+  void refuse(uint16_t status, std::string_view details, int64_t grpc_status);
+  void answerWith(uint16_t status, int64_t grpc_status);
   bool failsOpen() const;
 
   // ---- ext_proc_going.cc: what goes on ----
@@ -148,6 +163,7 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
                                       (message.is_request ? 0 : 1));
   }
   bool observes() const { return settings_.plan.observability_mode; }
+  bool speaksHttp() const { return settings_.plan.http.has_value(); }
   void count(Counter counter, uint64_t times = 1) {
     if (times > 0) stats_.add(counter, times);
   }
@@ -160,6 +176,11 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   const std::vector<std::string>* forwarding_;
   const std::vector<std::string>* receiving_;
   const std::vector<std::string>* of_cluster_;
+  const std::vector<std::string>* forwarding_typed_;
+  const std::vector<std::string>* of_cluster_typed_;
+  const ToldInstead* attributes_;
+  // Null: nobody asks for them.
+  std::shared_ptr<ProcFigures> figures_;
   bool failure_mode_allow_;
   plan::ProcessingMode mode_;
   calls::Call call_;
@@ -186,6 +207,7 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   bool is_done_ = false;
   bool has_told_protocol_ = false;
   bool clears_route_ = false;
+  bool hides_calls_;
 };
 
 template <typename Give>

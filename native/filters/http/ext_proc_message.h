@@ -85,6 +85,8 @@ struct ProcessedMessage {
   bool has_trailers = false;
   bool has_told_trailers = false;
   bool has_told_attributes = false;
+  // When what it waits for was told; 0: nothing was since it was last answered.
+  uint64_t told_at_us = 0;
   // More time was asked for since the latest part was told.
   bool had_more_time = false;
   // Its end has gone on.

@@ -133,6 +133,7 @@ ExtProc::Outcome ExtProc::handleBody(ProcessedMessage& message, std::string_view
   const PartAnswer answer = PartAnswer::read(part);
   Outcome outcome;
   bool goes_on = true;
+  if (answer.has_body) noteEffect(message, ProcFigures::Part::Body, EditEffect::Applied);
   switch (message.waits) {
     case Waits::WholeBody:
       outcome = applyWhole(message, answer);
@@ -167,7 +168,8 @@ ExtProc::Outcome ExtProc::applyWhole(ProcessedMessage& message, const PartAnswer
     const size_t bytes = answer.change == PartAnswer::Body::Set ? answer.body.size() : 0;
     if (message.is_head_held && hasOtherLength(message, bytes)) {
       return {Outcome::Kind::Failed,
-              "mismatch_between_content_length_and_the_length_of_the_mutated_body"};
+              "mismatch_between_content_length_and_the_length_of_the_mutated_body",
+              Outcome::kInternal};
     }
     if (answer.change == PartAnswer::Body::Set) message.held = answer.body;
     if (answer.change == PartAnswer::Body::Cleared) message.held.clear();
@@ -240,12 +242,12 @@ ExtProc::Outcome ExtProc::handleTrailers(ProcessedMessage& message, std::string_
     http::HeaderMap& trailers = scope_.calls->headers();
     message.trailers.restore(&trailers);
     Arena arena(1024);
-    uint32_t rejected = 0;
+    EditTally tally;
     const HeadLimits limits = message.is_request ? place_.requestLimits() : place_.responseLimits();
     const ProcessorEdits edits{*mutation, settings_.rules, limits};
-    const std::string_view why =
-        edits.apply(EditedHead{nullptr, nullptr, trailers}, arena, &rejected);
-    count(Counter::RejectedHeaderMutations, rejected);
+    const std::string_view why = edits.apply(EditedHead{nullptr, nullptr, trailers}, arena, &tally);
+    count(Counter::RejectedHeaderMutations, tally.rejected);
+    noteEffect(message, ProcFigures::Part::Trailers, tally.effect);
     if (!why.empty()) return {Outcome::Kind::Failed, why};
     // What is saved may lie in what is there.
     http::SavedHead edited;
@@ -262,19 +264,22 @@ ExtProc::Outcome ExtProc::handleTrailers(ProcessedMessage& message, std::string_
 std::string_view ExtProc::editHead(ProcessedMessage& message, const PartAnswer& answer) {
   if (!answer.head) return {};
   std::string_view why;
-  uint32_t rejected = 0;
+  EditTally tally;
   const HeadLimits limits = message.is_request ? place_.requestLimits() : place_.responseLimits();
   EditorOf editor([&](const EditedHead& head, Arena& arena) {
     const ProcessorEdits edits{*answer.head, settings_.rules, limits, answer.replaces,
                                message.losesLength() && !settings_.plan.allow_content_length};
-    why = edits.apply(head, arena, &rejected);
+    why = edits.apply(head, arena, &tally);
   });
   if (message.is_request) {
     place_.editRequestHead(editor);
   } else {
     place_.editResponseHead(editor);
   }
-  count(Counter::RejectedHeaderMutations, rejected);
+  count(Counter::RejectedHeaderMutations, tally.rejected);
+  noteEffect(message,
+             message.waits == Waits::Head ? ProcFigures::Part::Head : ProcFigures::Part::Body,
+             tally.effect);
   return why;
 }
 

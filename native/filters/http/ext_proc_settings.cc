@@ -7,12 +7,20 @@
 
 namespace fairlead::filters {
 
-Result<std::unique_ptr<const ExtProcSettings>> ExtProcSettings::build(const plan::ExtProc& plan,
+ToldInstead::ToldInstead(const plan::ProcessingAttributes& of) {
+  for (const plan::ProcessingAttribute& attribute : of.request) request.emplace_back(attribute);
+  for (const plan::ProcessingAttribute& attribute : of.response) response.emplace_back(attribute);
+}
+
+Result<std::unique_ptr<const ExtProcSettings>> ExtProcSettings::build(const std::string& name,
+                                                                      const plan::ExtProc& plan,
                                                                       stats::Registry& registry,
                                                                       const stats::Scope& http,
                                                                       NameIds& clusters) {
   auto settings = std::make_unique<ExtProcSettings>();
+  settings->name = name;
   settings->plan = plan;
+  if (plan.attributes) settings->attributes = ToldInstead(*plan.attributes);
   settings->mode = plan.mode.value_or(plan::ProcessingMode());
   Result<std::unique_ptr<const calls::Service>> service =
       calls::Service::build(plan.service.value_or(plan::Service()), clusters, &registry);
@@ -44,6 +52,7 @@ Result<std::unique_ptr<const ExtProcRoute>> ExtProcRoute::build(const plan::ExtP
                                                                 stats::Registry& registry) {
   auto route = std::make_unique<ExtProcRoute>();
   route->plan = plan;
+  if (plan.attributes) route->attributes = ToldInstead(*plan.attributes);
   route->metadata = route::MutationList({}, plan.metadata, http::isJoinedInRequests);
   if (plan.service) {
     Result<std::unique_ptr<const calls::Service>> service =

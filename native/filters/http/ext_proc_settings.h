@@ -29,8 +29,19 @@ struct ProcessingAttribute {
   format::Format value;
 };
 
+// What is told of a message in place of the attributes that are configured, where there is any of
+// it.
+struct ToldInstead {
+  ToldInstead() = default;
+  explicit ToldInstead(const plan::ProcessingAttributes& of);
+
+  std::vector<ProcessingAttribute> request;
+  std::vector<ProcessingAttribute> response;
+};
+
 struct ExtProcSettings {
-  static Result<std::unique_ptr<const ExtProcSettings>> build(const plan::ExtProc& plan,
+  static Result<std::unique_ptr<const ExtProcSettings>> build(const std::string& name,
+                                                              const plan::ExtProc& plan,
                                                               stats::Registry& registry,
                                                               const stats::Scope& http,
                                                               NameIds& clusters);
@@ -40,11 +51,14 @@ struct ExtProcSettings {
     return !allowed_headers.isSet() || allowed_headers.has(name);
   }
 
+  // As the configuration calls the filter.
+  std::string name;
   plan::ExtProc plan;
   plan::ProcessingMode mode;
   std::unique_ptr<const calls::Service> service;
   std::vector<ProcessingAttribute> request_attributes;
   std::vector<ProcessingAttribute> response_attributes;
+  ToldInstead attributes;
   HeaderRules rules;
   NameList allowed_headers;
   NameList disallowed_headers;
@@ -65,6 +79,8 @@ class ExtProcRoute final : public route::FilterConfig {
   // Null: the filter's.
   std::unique_ptr<const calls::Service> service;
   route::MutationList metadata;
+  // None: the filter's.
+  std::optional<ToldInstead> attributes;
 
  private:
   static constexpr char kKind = 0;

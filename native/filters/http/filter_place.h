@@ -19,6 +19,10 @@
 #include "net/loop.h"
 #include "route/filter_settings.h"
 
+namespace fairlead::tracing {
+class RequestTrace;
+}
+
 namespace fairlead::filters {
 
 class HttpFilterConfig;
@@ -50,6 +54,8 @@ class FilterPlace {
   virtual std::string_view clusterName() const = 0;
   // All that is known of the request and its connection, for formats and rules. For inside, too.
   virtual void describe(format::FormatContext* context) const = 0;
+  // What calls that are made for the request are part of; null: it is not traced. For inside, too.
+  virtual tracing::RequestTrace* trace() const { return nullptr; }
   // The other end of the client's connection, as a proxy before us has told it. For inside, too.
   virtual const net::Address& peer() const = 0;
   // What a filter keeps with the client's connection, under a number that is its own; null at

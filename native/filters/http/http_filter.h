@@ -76,6 +76,8 @@ struct FilterNotes {
   // What logs say of the request.
   format::ResponseFlags& flags;
   std::vector<format::SetMetadata>& metadata;
+  // Those that have types of their own; they live as long as the request.
+  std::vector<const plan::TypedMetadata*>& typed_metadata;
   // Null: nobody has set any.
   std::unique_ptr<format::FilterState>& filter_state;
   // The host that the first try is to go to; no address: whoever's turn it is.

@@ -93,9 +93,9 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
   }
   if (plan.discovered) return DiscoveredConfig::build(*plan.discovered, scope);
   if (plan.on_demand) return OnDemandConfig::build(*plan.on_demand, scope);
-  if (plan.ext_authz) return ExtAuthzConfig::build(*plan.ext_authz, scope);
+  if (plan.ext_authz) return ExtAuthzConfig::build(plan.name, *plan.ext_authz, scope);
   if (plan.ratelimit) return RatelimitConfig::build(*plan.ratelimit, scope);
-  if (plan.ext_proc) return ExtProcConfig::build(*plan.ext_proc, scope);
+  if (plan.ext_proc) return ExtProcConfig::build(plan.name, *plan.ext_proc, scope);
   if (plan.compressor) return CompressorConfig::build(*plan.compressor, scope);
   if (plan.decompressor) return DecompressorConfig::build(*plan.decompressor, scope);
   if (plan.bandwidth_limit) return BandwidthLimitConfig::build(*plan.bandwidth_limit, scope);

@@ -11,6 +11,7 @@
 #include "format/struct_metadata.h"
 #include "http/joined_headers.h"
 #include "net/loop.h"
+#include "tracing/call_span.h"
 
 namespace fairlead::filters {
 
@@ -44,6 +45,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
     describe(view, context, false, &descriptors_);
     if (descriptors_.empty()) return FilterStatus::Continue;
     is_asking_ = true;
+    call_.traceIn(place_.trace());
     call_.askGrpc(*scope_.calls, *config_.service, kRatelimitMethod,
                   ratelimitRequest(domain(), descriptors_), &context);
     return FilterStatus::Pause;
@@ -141,6 +143,12 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
   }
 
   // ---- what the service says ----
+
+  void onCallSpan(tracing::CallSpan& span, const calls::CallAnswer& answer) override {
+    RatelimitAnswer said;
+    if (answer.grpc_status != 0 || !RatelimitAnswer::read(answer.body, &said)) return;
+    span.tag("ratelimit_status", said.is_over_limit ? "over_limit" : "ok");
+  }
 
   void onCallEnd(const calls::CallAnswer& answer) override {
     is_asking_ = false;

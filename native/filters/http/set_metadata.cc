@@ -44,6 +44,10 @@ class SetMetadata final : public HttpFilter {
 
   FilterStatus onRequestHead(http::RequestHead&, const route::RequestView&, bool) override {
     for (const plan::SetMetadataEntry& entry : config_.entries()) {
+      if (entry.typed) {
+        setTyped(entry);
+        continue;
+      }
       const JsonNode* value = parseJson(entry.value, memory_.arena(), JsonRepeats::LastWins);
       if (!value) continue;
       const format::FilterMetadata* const before =
@@ -62,6 +66,19 @@ class SetMetadata final : public HttpFilter {
   }
 
  private:
+  void setTyped(const plan::SetMetadataEntry& entry) {
+    for (const plan::TypedMetadata*& set : scope_.notes.typed_metadata) {
+      if (set->name != entry.space) continue;
+      if (entry.overwrites) {
+        set = entry.typed.get();
+      } else {
+        config_.countDenied(scope_.worker);
+      }
+      return;
+    }
+    scope_.notes.typed_metadata.push_back(entry.typed.get());
+  }
+
   const SetMetadataConfig& config_;
   FilterMemory& memory_;
   const FilterScope& scope_;

@@ -127,8 +127,10 @@ class ProxyProtocol final : public net::ListenerFilter {
       findings.tlvs.insert_or_assign(rule.key, std::move(text));
       return;
     }
-    const std::string& space = rule.metadata_namespace;
-    findings.metadata[space.empty() ? kOwnNamespace : space].emplace(rule.key, std::move(text));
+    const std::string space(rule.metadata_namespace.empty() ? kOwnNamespace
+                                                            : rule.metadata_namespace);
+    findings.metadata[space].emplace(rule.key, std::move(text));
+    findings.raw_metadata[space].emplace(rule.key, value);
   }
 
   void pretend(net::EarlySocket& socket) {

@@ -13,20 +13,17 @@ import { refuseOtherFields, supportedFields } from '../../plan/message/supported
 import type { AwsSigning, StringMatch } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.aws_request_signing.v3';
-const FIELDS = supportedFields<Message>(
-  `${PACKAGE}.AwsRequestSigning`,
-  [
-    'service_name',
-    'region',
-    'host_rewrite',
-    'use_unsigned_payload',
-    'match_excluded_headers',
-    'match_included_headers',
-    'query_string',
-    'credential_provider',
-  ],
-  { signing_algorithm: 'AWS_SIGV4' },
-);
+const FIELDS = supportedFields<Message>(`${PACKAGE}.AwsRequestSigning`, [
+  'service_name',
+  'region',
+  'host_rewrite',
+  'use_unsigned_payload',
+  'match_excluded_headers',
+  'match_included_headers',
+  'query_string',
+  'credential_provider',
+  'signing_algorithm',
+]);
 const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.AwsRequestSigningPerRoute`, [
   'aws_request_signing',
   'stat_prefix',
@@ -62,6 +59,7 @@ function compile(config: Message, place: Place, context: CompileContext): AwsSig
   return {
     service: config.service_name,
     region,
+    is_asymmetric: config.signing_algorithm === 'AWS_SIGV4A',
     host_rewrite: config.host_rewrite,
     unsigned_payload: config.use_unsigned_payload,
     excluded_headers: [
@@ -78,8 +76,9 @@ function compile(config: Message, place: Place, context: CompileContext): AwsSig
   };
 }
 
-function regionOf({ region = '' }: Message, place: Place): string {
-  const found = region || process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION;
+function regionOf({ region = '', signing_algorithm: algorithm }: Message, place: Place): string {
+  const ofKey = algorithm === 'AWS_SIGV4A' ? process.env.AWS_SIGV4A_SIGNING_REGION_SET : undefined;
+  const found = region || ofKey || process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION;
   if (found) return found;
   place.error(
     'AWS region is not set in xDS configuration and failed to retrieve from environment variable or AWS ' +

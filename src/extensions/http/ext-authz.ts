@@ -57,6 +57,12 @@ const FIELDS = supportedFields<Message>(`${PACKAGE}.ExtAuthz`, [
   'shadow_mode',
   'route_metadata_context_namespaces',
   'clear_route_cache_headers',
+  'typed_metadata_context_namespaces',
+  'route_typed_metadata_context_namespaces',
+  'filter_metadata',
+  'emit_filter_state_stats',
+  'enforce_response_header_limits',
+  'emit_client_span',
 ]);
 const HTTP = supportedFields<HttpService>(`${PACKAGE}.HttpService`, [
   'server_uri',
@@ -92,6 +98,7 @@ const CHECK = supportedFields<CheckSettings>(`${PACKAGE}.CheckSettings`, [
   'with_request_body',
   'grpc_service',
   'http_service',
+  'emit_client_span',
 ]);
 
 const DEFAULT_TIMEOUT_MS = 200;
@@ -132,6 +139,13 @@ function compile(config: Message, place: Place, context: CompileContext): ExtAut
     status_on_error: errorStatus(config.status_on_error?.code, FORBIDDEN),
     metadata_namespaces: config.metadata_context_namespaces,
     route_metadata_namespaces: config.route_metadata_context_namespaces,
+    typed_metadata_namespaces: config.typed_metadata_context_namespaces,
+    route_typed_metadata_namespaces: config.route_typed_metadata_context_namespaces,
+    // What the metadata say only code that is linked in could ask for.
+    has_filter_state: config.emit_filter_state_stats || config.filter_metadata !== undefined,
+    tells_figures: config.emit_filter_state_stats,
+    limits_response_headers: config.enforce_response_header_limits,
+    hides_calls: config.emit_client_span === false,
     enabled: compileShare(config.filter_enabled, context),
     enabled_metadata: metadata && {
       kind: RbacCondition_Kind.METADATA,
@@ -180,6 +194,7 @@ function compileRoute(config: PerRoute, place: Place, context: CompileContext): 
     body: compileBody(check.with_request_body, at.field('with_request_body')),
     service:
       check.grpc_service || check.http_service ? compileService(check, at, context) : undefined,
+    hides_calls: check.emit_client_span === undefined ? undefined : !check.emit_client_span,
   };
 }
 

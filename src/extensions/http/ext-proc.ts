@@ -17,6 +17,7 @@ import { errorStatus } from '../../plan/message/error-status.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import { checkResponseProcessor, compileHttpProcessor, compileModifier } from './ext-proc-parts.js';
 import {
   ExtProc_RouteCache,
   ProcessingMode_Body,
@@ -29,34 +30,34 @@ import {
 } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.ext_proc.v3';
-const FIELDS = supportedFields<Message>(
-  `${PACKAGE}.ExternalProcessor`,
-  [
-    'grpc_service',
-    'failure_mode_allow',
-    'processing_mode',
-    'request_attributes',
-    'response_attributes',
-    'message_timeout',
-    'stat_prefix',
-    'mutation_rules',
-    'max_message_timeout',
-    'forward_rules',
-    'filter_metadata',
-    'allow_mode_override',
-    'disable_immediate_response',
-    'metadata_options',
-    'observability_mode',
-    'disable_clear_route_cache',
-    'route_cache_action',
-    'deferred_close_timeout',
-    'send_body_without_waiting_for_header_response',
-    'allowed_override_modes',
-    'status_on_error',
-    'allow_content_length_header',
-  ],
-  { emit_client_span: false },
-);
+const FIELDS = supportedFields<Message>(`${PACKAGE}.ExternalProcessor`, [
+  'grpc_service',
+  'http_service',
+  'failure_mode_allow',
+  'processing_mode',
+  'request_attributes',
+  'response_attributes',
+  'message_timeout',
+  'stat_prefix',
+  'mutation_rules',
+  'max_message_timeout',
+  'forward_rules',
+  'filter_metadata',
+  'allow_mode_override',
+  'disable_immediate_response',
+  'metadata_options',
+  'observability_mode',
+  'disable_clear_route_cache',
+  'route_cache_action',
+  'deferred_close_timeout',
+  'send_body_without_waiting_for_header_response',
+  'allowed_override_modes',
+  'status_on_error',
+  'allow_content_length_header',
+  'emit_client_span',
+  'on_processing_response',
+  'processing_request_modifier',
+]);
 const MODE = supportedFields<ModeMessage>(`${PACKAGE}.ProcessingMode`, [
   'request_header_mode',
   'response_header_mode',
@@ -76,25 +77,24 @@ const METADATA = supportedFields<MetadataOptions>(`${PACKAGE}.MetadataOptions`, 
 ]);
 const NAMESPACES = supportedFields<Namespaces>(`${PACKAGE}.MetadataOptions.MetadataNamespaces`, [
   'untyped',
+  'typed',
 ]);
 const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.ExtProcPerRoute`, [
   'disabled',
   'overrides',
 ]);
-const OVERRIDES = supportedFields<Overrides>(
-  `${PACKAGE}.ExtProcOverrides`,
-  [
-    'processing_mode',
-    'async_mode',
-    'request_attributes',
-    'response_attributes',
-    'grpc_service',
-    'metadata_options',
-    'grpc_initial_metadata',
-    'failure_mode_allow',
-  ],
-  { emit_client_span: false },
-);
+const OVERRIDES = supportedFields<Overrides>(`${PACKAGE}.ExtProcOverrides`, [
+  'processing_mode',
+  'async_mode',
+  'request_attributes',
+  'response_attributes',
+  'grpc_service',
+  'metadata_options',
+  'grpc_initial_metadata',
+  'failure_mode_allow',
+  'emit_client_span',
+  'processing_request_modifier',
+]);
 
 const DEFAULT_TIMEOUT_MS = 200;
 const DEFAULT_CLOSE_MS = 5000;
@@ -132,7 +132,7 @@ export const extProc = defineHttpFilter<Message, PerRoute>({
 function compile(config: Message, place: Place, context: CompileContext): ExtProc {
   if ((config.grpc_service === undefined) === (config.http_service === undefined)) {
     place.error('One and only one of grpc_service or http_service must be configured', {
-      expected: 'grpc_service',
+      expected: 'one of these two',
     });
   }
   refuseOtherFields(place, config, FIELDS);
@@ -144,10 +144,12 @@ function compile(config: Message, place: Place, context: CompileContext): ExtPro
   const headers = (field: keyof ForwardRules): StringMatches | undefined =>
     compileStringList(forward[field], forwardAt.field(field));
   const metadata = compileMetadata(config.metadata_options, place.field('metadata_options'));
+  checkResponseProcessor(config.on_processing_response, place.field('on_processing_response'));
+  const { grpc_service: service, http_service: http } = config;
+  if (http) refuseTypedMetadata(config.metadata_options, place.field('metadata_options'));
   return {
-    service:
-      config.grpc_service &&
-      compileDataService(config.grpc_service, place.field('grpc_service'), context, 0),
+    service: service && compileDataService(service, place.field('grpc_service'), context, 0),
+    ...(http && !service && compileHttpProcessor(http, config, place)),
     failure_mode_allow: config.failure_mode_allow,
     mode: compileMode(mode, place.field('processing_mode')),
     request_attributes: compileAttributes(
@@ -172,12 +174,19 @@ function compile(config: Message, place: Place, context: CompileContext): ExtPro
     forwarding_namespaces: metadata.forwarding_namespaces?.names,
     receiving_namespaces: metadata.receiving_namespaces?.names,
     cluster_namespaces: metadata.cluster_namespaces?.names,
+    forwarding_typed_namespaces: metadata.forwarding_namespaces?.typed,
+    cluster_typed_namespaces: metadata.cluster_namespaces?.typed,
     observability_mode: config.observability_mode,
     deferred_close_ms: wholeMs(config.deferred_close_timeout, DEFAULT_CLOSE_MS),
     route_cache: compileRouteCache(config, place),
     send_body_without_waiting: config.send_body_without_waiting_for_header_response,
     status_on_error: errorStatus(config.status_on_error?.code, INTERNAL_ERROR),
     allow_content_length: config.allow_content_length_header,
+    attributes: compileModifier(
+      config.processing_request_modifier,
+      place.field('processing_request_modifier'),
+    ),
+    hides_calls: config.emit_client_span === false,
   };
 }
 
@@ -203,18 +212,16 @@ function compileRoute(config: PerRoute, place: Place, context: CompileContext): 
     ),
     ...compileMetadata(overrides.metadata_options, at.field('metadata_options')),
     failure_mode_allow: overrides.failure_mode_allow,
+    attributes: compileModifier(
+      overrides.processing_request_modifier,
+      at.field('processing_request_modifier'),
+    ),
+    hides_calls: overrides.emit_client_span === undefined ? undefined : !overrides.emit_client_span,
   };
 }
 
 function compileMode(mode: ModeMessage, place: Place): ProcessingMode {
   refuseOtherFields(place, mode, MODE);
-  for (const field of ['request_body_mode', 'response_body_mode'] as const) {
-    if (mode[field] === 'GRPC') {
-      place.field(field).error('GRPC is not supported', {
-        expected: 'NONE, STREAMED, BUFFERED, BUFFERED_PARTIAL or FULL_DUPLEX_STREAMED',
-      });
-    }
-  }
   return {
     request_head: HEADS[mode.request_header_mode ?? 'DEFAULT'],
     response_head: HEADS[mode.response_header_mode ?? 'DEFAULT'],
@@ -253,6 +260,17 @@ function compileRouteCache(config: Message, place: Place): ExtProc_RouteCache {
   return ExtProc_RouteCache.RETAIN;
 }
 
+/** In JSON they would have to be what their types say. */
+function refuseTypedMetadata(options: MetadataOptions | undefined, place: Place): void {
+  for (const field of [
+    'forwarding_namespaces',
+    'cluster_metadata_forwarding_namespaces',
+  ] as const) {
+    if ((options?.[field]?.typed ?? []).length === 0) continue;
+    place.field(field).field('typed').error('typed is not supported with an http_service');
+  }
+}
+
 function compileMetadata(
   options: MetadataOptions | undefined,
   place: Place,
@@ -262,8 +280,13 @@ function compileMetadata(
   const names = (field: keyof MetadataOptions): ProcessingNamespaces | undefined => {
     const namespaces = options[field];
     if (!namespaces) return undefined;
-    refuseOtherFields(place.field(field), namespaces, NAMESPACES);
-    return { names: namespaces.untyped ?? [] };
+    const at = place.field(field);
+    refuseOtherFields(at, namespaces, NAMESPACES);
+    const { typed = [], untyped = [] } = namespaces;
+    if (field === 'receiving_namespaces' && typed.length > 0) {
+      at.field('typed').warn('has no effect: the real server takes none either');
+    }
+    return { names: untyped, typed };
   };
   return {
     forwarding_namespaces: names('forwarding_namespaces'),

@@ -3,6 +3,7 @@ import type {
   envoy_extensions_filters_http_set_metadata_v3_Config as Message,
   envoy_extensions_filters_http_set_metadata_v3_Metadata as Metadata,
 } from '../../../build/messages.gen.js';
+import { encodeAny } from '../../config/encode.js';
 import { defineExtension, type HttpFilterExtension } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
@@ -13,11 +14,11 @@ const FIELDS = supportedFields<Message>(`${PACKAGE}.Config`, [
   'value',
   'metadata',
 ]);
-// Typed metadata have no texts that anything here could ask for.
 const ENTRY = supportedFields<Metadata>(`${PACKAGE}.Metadata`, [
   'metadata_namespace',
   'allow_overwrite',
   'value',
+  'typed_value',
 ]);
 
 export const setMetadata: HttpFilterExtension = defineExtension<Message, HttpFilterPlan>({
@@ -30,9 +31,9 @@ export const setMetadata: HttpFilterExtension = defineExtension<Message, HttpFil
       refuseOtherFields(place.field('metadata').index(index), entry, ENTRY),
     );
     // The older way to say the same.
-    const older =
+    const older: readonly Metadata[] =
       Object.keys(value).length > 0
-        ? [{ metadata_namespace: config.metadata_namespace, allow_overwrite: true, value }]
+        ? [{ metadata_namespace: config.metadata_namespace ?? '', allow_overwrite: true, value }]
         : [];
     return {
       set_metadata: {
@@ -40,6 +41,9 @@ export const setMetadata: HttpFilterExtension = defineExtension<Message, HttpFil
           space: entry.metadata_namespace,
           overwrites: entry.allow_overwrite,
           value: JSON.stringify(entry.value ?? {}),
+          ...(entry.typed_value && {
+            typed: { name: entry.metadata_namespace, ...encodeAny(entry.typed_value) },
+          }),
         })),
       },
     };

@@ -18,6 +18,7 @@ const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.ext_au
   'bootstrap_metadata_labels_key',
   'include_tls_session',
   'metadata_context_namespaces',
+  'typed_metadata_context_namespaces',
   'shadow_mode',
 ]);
 
@@ -56,6 +57,7 @@ export const networkExtAuthz = defineExtension<Message, NetworkFilterPlan>({
             }),
             labels: compileLabels(config.bootstrap_metadata_labels_key, context),
             metadata_namespaces: config.metadata_context_namespaces ?? [],
+            typed_metadata_namespaces: config.typed_metadata_context_namespaces,
             shadow_mode: config.shadow_mode,
           },
         },

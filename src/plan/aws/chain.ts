@@ -7,6 +7,7 @@ import type {
   envoy_extensions_common_aws_v3_AssumeRoleCredentialProvider as AssumeRole,
   envoy_extensions_common_aws_v3_AssumeRoleWithWebIdentityCredentialProvider as WebIdentity,
   envoy_extensions_common_aws_v3_AwsCredentialProvider as Provider,
+  envoy_extensions_common_aws_v3_IAMRolesAnywhereCredentialProvider as Anywhere,
 } from '../../../build/messages.gen.js';
 import { readFile, readTextSource } from '../message/data-source.js';
 import { Place } from '../message/place.js';
@@ -24,6 +25,23 @@ export type AwsProvider =
       readonly sessionName: string;
       /** As it is now; undefined: nobody can read it. */
       readonly token: () => string | undefined;
+    }
+  | {
+      readonly kind: 'roles-anywhere';
+      readonly region: string;
+      readonly roleArn: string;
+      readonly profileArn: string;
+      readonly trustAnchorArn: string;
+      readonly sessionName: string;
+      readonly durationS: number;
+      /** As it is now, in PEM; undefined: nobody can read it. */
+      readonly identity: () =>
+        | {
+            readonly certificate: string;
+            readonly chain: string | undefined;
+            readonly key: string;
+          }
+        | undefined;
     }
   | {
       readonly kind: 'assume-role';
@@ -53,6 +71,18 @@ const PROVIDER = supportedFields<Provider>(`${PACKAGE}.AwsCredentialProvider`, [
   'environment_credential_provider',
   'instance_profile_credential_provider',
   'assume_role_credential_provider',
+  'iam_roles_anywhere_credential_provider',
+  'config_credential_provider',
+]);
+const ANYWHERE = supportedFields<Anywhere>(`${PACKAGE}.IAMRolesAnywhereCredentialProvider`, [
+  'role_arn',
+  'certificate',
+  'certificate_chain',
+  'private_key',
+  'trust_anchor_arn',
+  'profile_arn',
+  'role_session_name',
+  'session_duration',
 ]);
 const ASSUME = supportedFields<AssumeRole>(`${PACKAGE}.AssumeRoleCredentialProvider`, [
   'role_arn',
@@ -62,12 +92,14 @@ const ASSUME = supportedFields<AssumeRole>(`${PACKAGE}.AssumeRoleCredentialProvi
   'credential_provider',
 ]);
 
+const DEFAULT_DURATION_MS = 3_600_000;
 const CONTAINER = 'http://169.254.170.2:80';
 
 /** What statistics call the place that a provider asks. */
 export function placeOf(provider: AwsProvider): string {
   if (provider.kind === 'container') return 'ecs_task_metadata_server_internal';
   if (provider.kind === 'instance') return 'ec2_instance_metadata_server_internal';
+  if (provider.kind === 'roles-anywhere') return `rolesanywhere-${provider.region}`;
   return `sts_token_service_internal-${provider.region}`;
 }
 
@@ -98,6 +130,16 @@ export function compileAwsChain(
   if (role) {
     providers.push(compileRole(role, region, place.field('assume_role_credential_provider')));
   }
+  const anywhere = config?.iam_roles_anywhere_credential_provider;
+  if (anywhere) {
+    const at = place.field('iam_roles_anywhere_credential_provider');
+    providers.push(compileAnywhere(anywhere, region, at));
+  }
+  if (config?.config_credential_provider) {
+    place
+      .field('config_credential_provider')
+      .warn('has no effect: the real server does nothing with it either');
+  }
   if (has('assume_role_with_web_identity_provider')) {
     providers.push(...webIdentity(config?.assume_role_with_web_identity_provider ?? {}, region));
   }
@@ -125,6 +167,35 @@ function compileRole(config: AssumeRole, region: string, place: Place): AwsProvi
       region,
       place.field('credential_provider'),
     ),
+  };
+}
+
+/** What its files say is read each time. */
+function compileAnywhere(config: Anywhere, region: string, place: Place): AwsProvider {
+  refuseOtherFields(place, config, ANYWHERE);
+  const read = (field: 'certificate' | 'certificate_chain' | 'private_key', at: Place) => {
+    const source = config[field];
+    return source && readTextSource(source, at.field(field));
+  };
+  // Files that are not there are told of when the configuration is read.
+  for (const field of ['certificate', 'certificate_chain', 'private_key'] as const) {
+    read(field, place);
+  }
+  return {
+    kind: 'roles-anywhere',
+    region,
+    roleArn: config.role_arn ?? '',
+    profileArn: config.profile_arn ?? '',
+    trustAnchorArn: config.trust_anchor_arn ?? '',
+    sessionName: config.role_session_name ?? '',
+    durationS: Math.floor((config.session_duration ?? DEFAULT_DURATION_MS) / 1000),
+    identity: () => {
+      const nowhere = Place.root([]);
+      const certificate = read('certificate', nowhere);
+      const key = read('private_key', nowhere);
+      if (certificate === undefined || key === undefined) return undefined;
+      return { certificate, chain: read('certificate_chain', nowhere), key };
+    },
   };
 }
 

@@ -272,8 +272,7 @@ function compileFilterState({ argument, length }: Command): Compiled {
       ? { operator: ofTunnel, max_length: length }
       : { operator: Operator.ABSENT };
   }
-  if (type === 'FIELD') return { operator: Operator.ABSENT };
-  const alternative = type === 'PLAIN' ? '' : type;
+  const alternative = type === 'PLAIN' ? '' : type === 'FIELD' ? `${type}:${field}` : type;
   return { operator: Operator.FILTER_STATE, argument: key, alternative, max_length: length };
 }
 

@@ -1,8 +1,11 @@
 // Metadata that a configuration knows as a whole, as formats find it: every value by its path.
-import type { Metadata, MetadataSpace, MetadataValue } from '../plan.gen.js';
+import type { Any } from '../../../build/messages.gen.js';
+import { encodeAny } from '../../config/encode.js';
+import type { Metadata, MetadataSpace, MetadataValue, TypedMetadata } from '../plan.gen.js';
 
 interface ConfiguredMetadata {
   readonly filter_metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly typed_filter_metadata?: Readonly<Record<string, Any>>;
 }
 
 /** Between the keys of a path. */
@@ -24,7 +27,16 @@ export function allSpaces(metadata: ConfiguredMetadata | undefined): MetadataSpa
 /** The same as the member of a plan that says it, where there is any. */
 export function metadataOf(metadata: ConfiguredMetadata | undefined): { metadata?: Metadata } {
   const spaces = allSpaces(metadata);
-  return spaces.length > 0 ? { metadata: { spaces } } : {};
+  const typed = typedOf(metadata);
+  if (spaces.length + typed.length === 0) return {};
+  return { metadata: { spaces, ...(typed.length > 0 && { typed }) } };
+}
+
+function typedOf(metadata: ConfiguredMetadata | undefined): TypedMetadata[] {
+  return Object.entries(metadata?.typed_filter_metadata ?? {}).map(([name, any]) => ({
+    name,
+    ...encodeAny(any),
+  }));
 }
 
 function valuesAt(value: unknown, path: readonly string[]): MetadataValue[] {

@@ -31,7 +31,7 @@ import { compilePathRewrite } from './redirect.js';
 import { checkCluster } from './route-clusters.js';
 import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
-import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
+import { compileRouteFilters, compileTryFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
 import { compileRouteUpgrades } from './upgrades.js';
 import { compileMetadataMatch } from './metadata-match.js';
@@ -245,6 +245,8 @@ function compileWeight(
       filters.byName.size > 0
         ? compileRouteFilters([...scope.filterOverrides, filters], scope.chain)
         : [],
+    try_filters:
+      filters.byName.size > 0 ? compileTryFilters([...scope.filterOverrides, filters]) : [],
   };
 }
 

@@ -9,7 +9,7 @@ import type { CompileContext } from '../extension.js';
 import { isKnown } from '../known-extensions.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import type { RouteFilter } from '../plan.gen.js';
+import type { RouteFilter, TryFilterConfig } from '../plan.gen.js';
 import { CORS_FILTER } from './cors-policy.js';
 import { LOCAL_RATELIMIT, RATELIMIT } from './rate-limits.js';
 import type { FilterOverride, FilterOverrides, RouteScope } from './route-scope.js';
@@ -90,7 +90,10 @@ function readConfig(
     const whole = config?.match
       ? { ...config, match: { ...config.match, stat_prefix: statPrefix } }
       : config;
-    return { disabled: false, config: whole && addFilterConfig(whole) };
+    const isForTries = context.extensions.upstreamHttpFilters.some(
+      ({ byRoute }) => byRoute?.type === type,
+    );
+    return { disabled: false, config: whole && addFilterConfig(whole), isForTries };
   }
   return undefined;
 }
@@ -139,5 +142,19 @@ export function compileRouteFilters(
     const disabled = overrides[0]?.disabled;
     if (disabled === undefined && configs.length === 0) return [];
     return [{ filter, disabled, configs }];
+  });
+}
+
+/** The same of the filters that tries pass on their way to hosts, whichever cluster has them. */
+export function compileTryFilters(levels: readonly FilterOverrides[]): TryFilterConfig[] {
+  const names = new Set(levels.flatMap(({ byName }) => [...byName.keys()]));
+  return [...names].flatMap((name): TryFilterConfig[] => {
+    const overrides = levels.flatMap(({ byName }) => byName.get(name) ?? []).toReversed();
+    const configs = overrides.flatMap(({ config, isForTries }) =>
+      isForTries && config !== undefined ? config : [],
+    );
+    const isSwitched = overrides.some(({ config }) => config === undefined);
+    if (!isSwitched && configs.length === 0) return [];
+    return [{ name, disabled: overrides[0]?.disabled, configs }];
   });
 }

@@ -7,6 +7,8 @@ export interface FilterOverride {
   readonly disabled: boolean;
   /** Its place among the table's configs. */
   readonly config?: number | undefined;
+  /** Filters on the way to hosts may have such a configuration, too. */
+  readonly isForTries?: boolean;
 }
 
 /** What one of these levels says. */

@@ -40,7 +40,7 @@ import { compileRedirect } from './redirect.js';
 import { compileCorsPolicy } from './cors-policy.js';
 import { compileClusterAction } from './route-action.js';
 import { compileRateLimits } from './rate-limits.js';
-import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
+import { compileRouteFilters, compileTryFilters, readFilterOverrides } from './route-filters.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
 import { compileDecorator, compileRouteTracing } from '../tracing/tracing.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -117,6 +117,7 @@ export function compileRoute(
     match,
     mutations: compileHeaderMutations(message, place, metadataOperator(message.metadata)),
     filters: compileRouteFilters(filterOverrides, scope.chain),
+    try_filters: compileTryFilters(filterOverrides),
     tracing:
       message.tracing &&
       compileRouteTracing(message.tracing, place.field('tracing'), scope.context),

@@ -122,6 +122,32 @@ TEST("A service of gRPC changes a request, and the answer that it gets") {
   EXPECT(!has(answer, "x-secret"));
 }
 
+TEST("An answer with more headers than may be is none, where that is wanted") {
+  ProtoWriter ok;
+  for (int i = 0; i < 120; ++i) {
+    ProtoWriter header;
+    header.bytes(1, "x-r" + std::to_string(i));
+    header.bytes(2, "v");
+    ProtoWriter option;
+    option.bytes(1, header.view());
+    ok.bytes(6, option.view());
+  }
+  ProtoWriter message;
+  message.bytes(1, {});
+  message.bytes(3, ok.view());
+  Origin origin(echoing());
+  Origin auth(saying(answerOf(message.take())));
+  plan::Update plan = asking(origin.port(), auth.port(), false);
+  for (plan::Cluster& cluster : plan.clusters) cluster.max_headers_count = 100;
+  plan.clusters.back().enable_trailers = true;
+  managerOf(plan).http_filters.back().ext_authz->limits_response_headers = true;
+  Proxy proxy(plan);
+  const std::string answer = get(proxy, "/");
+  EXPECT(answer.starts_with("HTTP/1.1 500 "));
+  EXPECT(!has(answer, "x-r0"));
+  EXPECT_EQ(proxy.stat("http.in.ext_authz.response_header_limits_reached"), 1u);
+}
+
 TEST("A client that leaves while its request is asked about takes the call along") {
   Origin origin(repeatRequests);
   Origin auth([](Socket& socket, int) {

@@ -43,11 +43,23 @@ test('headers that are told are said in one place', () => {
   assert.match(issuesOf(both), /Invalid duplicate configuration for allowed_headers/);
 });
 
-test('what workers cannot do is refused by name', () => {
+test('the older service is refused', () => {
   assert.match(issuesOf({ ...GRPC, transport_api_version: 'V2' }), /V2 xDS transport protocol/);
-  assert.match(issuesOf({ ...GRPC, emit_filter_state_stats: true }), /emit_filter_state_stats/);
-  assert.match(
-    issuesOf({ ...GRPC, route_typed_metadata_context_namespaces: ['a'] }),
-    /route_typed_metadata_context_namespaces/,
-  );
+});
+
+test('calls are told of in the filter state where that is wanted, and are spans unless they are not', () => {
+  const plain = planOf(GRPC);
+  assert.equal(plain?.has_filter_state, false);
+  assert.equal(plain?.hides_calls, false);
+  const figures = planOf({ ...GRPC, emit_filter_state_stats: true, emit_client_span: false });
+  assert.equal(figures?.has_filter_state, true);
+  assert.equal(figures?.tells_figures, true);
+  assert.equal(figures?.hides_calls, true);
+  assert.equal(planOf({ ...GRPC, filter_metadata: { a: 'b' } })?.has_filter_state, true);
+});
+
+test('a route may hide calls, or show them', () => {
+  const route = any(`${PACKAGE}.ExtAuthzPerRoute`, { check_settings: { emit_client_span: true } });
+  const { configs } = compiled([authz(GRPC)], { route: { az: route } });
+  assert.equal(configs?.[0]?.ext_authz?.hides_calls, false);
 });

@@ -6,6 +6,14 @@ import { compiled } from './helpers.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.ext_proc.v3';
 const GRPC = { grpc_service: { envoy_grpc: { cluster_name: 'ext' } } };
+const HTTP = {
+  http_service: {
+    http_service: {
+      http_uri: { uri: 'http://a.test/b', cluster: 'a', timeout: 1000 },
+      request_headers_to_add: [{ header: { key: 'x-a', value: 'b' } }],
+    },
+  },
+};
 const proc = (fields: object) => ({
   name: 'ext',
   typed_config: any(`${PACKAGE}.ExternalProcessor`, fields),
@@ -27,12 +35,25 @@ test('heads are told, bodies are not, and each answer has 200 ms', () => {
   assert.equal(plan?.service?.timeout_ms, 0);
 });
 
-test('there is one service, over gRPC', () => {
+test('there is one service, over gRPC or HTTP', () => {
   const text = /One and only one of grpc_service or http_service must be configured/;
   assert.match(issuesOf({}), text);
-  const http = { http_service: { http_uri: { uri: 'http://a', cluster: 'a', timeout: 1 } } };
-  assert.match(issuesOf({ ...GRPC, http_service: http }), text);
-  assert.match(issuesOf({ http_service: http }), /http_service of .* is not supported yet/);
+  assert.match(issuesOf({ ...GRPC, ...HTTP }), text);
+  const plan = compiled([proc(HTTP)]).filters?.[0]?.ext_proc;
+  assert.equal(plan?.http?.path, '/b');
+  assert.equal(plan?.service?.authority, 'a.test');
+  assert.equal(plan?.service?.metadata?.[0]?.name, 'x-a');
+});
+
+test('a service of HTTP is told of heads alone, without metadata of types of their own', () => {
+  assert.match(
+    issuesOf({ ...HTTP, processing_mode: { request_body_mode: 'STREAMED' } }),
+    /can not be configured to send body or trailer/,
+  );
+  assert.match(
+    issuesOf({ ...HTTP, metadata_options: { forwarding_namespaces: { typed: ['a'] } } }),
+    /typed is not supported with an http_service/,
+  );
 });
 
 test('bodies that go both ways at once have trailers', () => {
@@ -43,10 +64,6 @@ test('bodies that go both ways at once have trailers', () => {
   );
   const whole = { ...half, request_trailer_mode: 'SEND' };
   assert.equal(issuesOf({ ...GRPC, processing_mode: whole }), '');
-  assert.match(
-    issuesOf({ ...GRPC, processing_mode: { response_body_mode: 'GRPC' } }),
-    /GRPC is not supported/,
-  );
 });
 
 test('the route is found again as one of two fields says', () => {
@@ -92,15 +109,42 @@ test('a route says what is other than the filter says', () => {
   assert.equal(byRoute({ disabled: true }).configs?.[0]?.ext_proc?.disabled, true);
 });
 
-test('what workers cannot do is refused by name', () => {
-  assert.match(
-    issuesOf({ ...GRPC, emit_client_span: true }),
-    /emit_client_span of .* is not supported yet/,
+test('extensions put other attributes in the place of those that are configured', () => {
+  const mapped = 'envoy.extensions.http.ext_proc.processing_request_modifiers';
+  const modifier = {
+    name: 'm',
+    typed_config: any(`${mapped}.mapped_attribute_builder.v3.MappedAttributeBuilder`, {
+      mapped_request_attributes: { path: 'request.path' },
+    }),
+  };
+  const attributes = planOf({ processing_request_modifier: modifier })?.attributes;
+  assert.deepEqual(
+    attributes?.request?.map(({ name }) => name),
+    ['path'],
   );
-  const typed = { metadata_options: { forwarding_namespaces: { typed: ['a'] } } };
-  assert.match(issuesOf({ ...GRPC, ...typed }), /typed of .* is not supported yet/);
+  assert.deepEqual(attributes?.response, []);
+  const saved = 'envoy.extensions.http.ext_proc.response_processors.save_processing_response.v3';
+  const processor = {
+    name: 's',
+    typed_config: any(`${saved}.SaveProcessingResponse`, {
+      save_request_headers: { save_response: true },
+    }),
+  };
+  assert.equal(issuesOf({ ...GRPC, on_processing_response: processor }), '');
   assert.match(
-    issuesOf({ ...GRPC, on_processing_response: { name: 'a' } }),
-    /on_processing_response of .* is not supported yet/,
+    issuesOf({ ...GRPC, on_processing_response: modifier }),
+    /Didn't find a registered implementation for 'm'/,
   );
+});
+
+test('metadata that have types of their own are told where they are named', () => {
+  const plan = planOf({
+    metadata_options: {
+      forwarding_namespaces: { untyped: ['u'], typed: ['a'] },
+      cluster_metadata_forwarding_namespaces: { typed: ['b'] },
+    },
+  });
+  assert.deepEqual(plan?.forwarding_namespaces, ['u']);
+  assert.deepEqual(plan?.forwarding_typed_namespaces, ['a']);
+  assert.deepEqual(plan?.cluster_typed_namespaces, ['b']);
 });

@@ -151,9 +151,17 @@ test('credentials of AWS are of the configuration, of files or of the environmen
   assert.deepEqual(fetched?.credentials, { id: 1, is_pending: true });
   assert.ok(fetched?.providers?.includes('ec2_instance_metadata_server_internal'));
   assert.ok(fetched?.providers?.includes('sts_token_service_internal-r'));
-  const anywhere = { iam_roles_anywhere_credential_provider: {} };
-  assert.match(
-    issuesOf('aws_request_signing.v3.AwsRequestSigning', signing(anywhere)),
-    /iam_roles_anywhere_credential_provider/,
-  );
+  const anywhere = {
+    iam_roles_anywhere_credential_provider: {
+      role_arn: 'arn:role',
+      profile_arn: 'arn:profile',
+      trust_anchor_arn: 'arn:anchor',
+      certificate: { inline_string: 'c' },
+      private_key: { inline_string: 'k' },
+    },
+  };
+  const byCertificate = compiled([
+    one('aws_request_signing.v3.AwsRequestSigning', signing(anywhere)),
+  ]).filters?.[0]?.aws_request_signing;
+  assert.ok(byCertificate?.providers?.some((name) => name.startsWith('rolesanywhere')));
 });
