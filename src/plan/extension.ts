@@ -16,6 +16,7 @@ import type {
   NetworkFilterPlan,
   SinkPlan,
   UpstreamHttpOptions,
+  WatchdogActionPlan,
 } from './extension-plans.js';
 import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
@@ -101,6 +102,7 @@ export interface Registry {
   /** Of content codings; undefined after an error. */
   readonly encoders: readonly Extension<Encoder | undefined>[];
   readonly decoders: readonly Extension<Decoder | undefined>[];
+  readonly watchdogActions: readonly Extension<WatchdogActionPlan>[];
 }
 
 export interface InternalListenersPlan {
