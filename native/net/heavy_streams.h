@@ -1,6 +1,6 @@
-// Streams of one worker by how much memory they hold, for who has to shed those that hold most. Made
-// for one look: streams keep no accounts of their own, what they hold is added up when it is asked
-// for. The worker's thread, within one turn.
+// Streams of one worker by how much memory they hold, for who has to shed those that hold most.
+// Made for one look: streams keep no accounts of their own, what they hold is added up when it is
+// asked for. The worker's thread, within one turn.
 #pragma once
 
 #include <array>

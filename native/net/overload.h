@@ -15,7 +15,6 @@
 
 namespace fairlead::net {
 
-
 class Overload {
  public:
   using Subject = plan::OverloadLevel::Subject;

@@ -26,7 +26,8 @@ int ProfileFile::write(const std::string& path, uint64_t period_us) const {
   }
   words.insert(words.end(), {0, 1, 0});
   std::ifstream maps("/proc/self/maps");
-  const std::string mapped((std::istreambuf_iterator<char>(maps)), std::istreambuf_iterator<char>());
+  const std::string mapped((std::istreambuf_iterator<char>(maps)),
+                           std::istreambuf_iterator<char>());
 
   const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "we"),
                                                                 &std::fclose);

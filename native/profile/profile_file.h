@@ -1,5 +1,6 @@
-// A CPU profile in the file that gperftools makes of one, and `go tool pprof` reads: how often which
-// stack was seen, and what of the process is mapped where. Whoever samples owns it; one thread.
+// A CPU profile in the file that gperftools makes of one, and `go tool pprof` reads: how often
+// which stack was seen, and what of the process is mapped where. Whoever samples owns it; one
+// thread.
 #pragma once
 
 #include <cstdint>

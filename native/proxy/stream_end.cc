@@ -136,8 +136,8 @@ void Stream::onTimer() {
 
 // ---- memory ----
 
-// What the real server charges to a request's account, which only HTTP/2 has throughout: of a client
-// of HTTP/1 it is what its host sends and is sent by HTTP/2.
+// What the real server charges to a request's account, which only HTTP/2 has throughout: of a
+// client of HTTP/1 it is what its host sends and is sent by HTTP/2.
 size_t Stream::heldMemory(size_t waiting) const {
   if (!info_.is_http2) return router_.speaksHttp2() ? waiting + router_.waitingMemory() : 0;
   return waiting + router_.waitingMemory() + router_.keptMemory() +

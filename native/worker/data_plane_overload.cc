@@ -8,7 +8,9 @@
 namespace fairlead::worker {
 
 void DataPlane::declareOverload(const plan::OverloadManager& manager) {
-  const auto scope = [](const std::string& name) { return stats::plainScope("overload." + name + "."); };
+  const auto scope = [](const std::string& name) {
+    return stats::plainScope("overload." + name + ".");
+  };
   min_account_power_ = manager.min_account_power;
   for (const std::string& name : manager.monitors) {
     other_stats_.push_back(registry_.create<stats::OverloadMonitor>(scope(name)));
@@ -31,8 +33,8 @@ void DataPlane::declareOverload(const plan::OverloadManager& manager) {
 }
 
 void DataPlane::publishOverload(const plan::OverloadState& state) {
-  const auto update = std::make_shared<const net::Overload::Update>(net::Overload::Update{
-      state, point_stats_, min_account_power_, overload_action_stats_});
+  const auto update = std::make_shared<const net::Overload::Update>(
+      net::Overload::Update{state, point_stats_, min_account_power_, overload_action_stats_});
   for (const auto& worker : workers_) {
     worker->post([to = worker.get(), update] { to->setOverload(update); });
   }

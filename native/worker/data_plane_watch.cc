@@ -30,8 +30,8 @@ void DataPlane::watch(const plan::Watchdogs& plan) {
         profiles = registry_.create<stats::ProfileAction>(stats::plainScope(scope));
       }
       if (!action.backtrace) continue;
-      watchdog_stats_.backtraces = registry_.create<stats::BacktraceAction>(
-          stats::plainScope("watchdog.backtrace_action."));
+      watchdog_stats_.backtraces =
+          registry_.create<stats::BacktraceAction>(stats::plainScope("watchdog.backtrace_action."));
     }
   };
   declare(plan.main, watchdog_stats_.main_profiles, "main_thread.profile_action.");

@@ -1,7 +1,6 @@
 // Watches threads from one of its own: who does not come back to its loop for too long is counted,
-// told of in the log with its stack, and in the end, where that is wanted, ends the process. What is
-// to be done besides is WatchdogActions'.
-// Made and ended by the control thread.
+// told of in the log with its stack, and in the end, where that is wanted, ends the process. What
+// is to be done besides is WatchdogActions'. Made and ended by the control thread.
 #pragma once
 
 #include <atomic>

@@ -71,8 +71,7 @@ void WatchdogActions::profile(Action& action, const AwayThreads&, uint64_t now_u
   if (action.profile_runs) return;
   profiles_attempted_.fetch_add(1, std::memory_order_relaxed);
   if (action.profiles_started >= plan.max_profiles) {
-    log::warn(log::Component::Misc,
-              "Profile Action: Unable to profile: enabled but already wrote ",
+    log::warn(log::Component::Misc, "Profile Action: Unable to profile: enabled but already wrote ",
               action.profiles_started, " profiles.");
     return;
   }
@@ -91,10 +90,11 @@ void WatchdogActions::profile(Action& action, const AwayThreads&, uint64_t now_u
   std::string path = plan.folder;
   if (!path.ends_with('/')) path.push_back('/');
   path.append("ProfileAction.").append(std::to_string(wallClockMicros() / 1'000'000));
-  profiles_.start(std::move(path), now_us + plan.duration_ms * 1000, [this, &action](bool is_there) {
-    action.profile_runs = false;
-    if (is_there) profiles_captured_.fetch_add(1, std::memory_order_relaxed);
-  });
+  profiles_.start(std::move(path), now_us + plan.duration_ms * 1000,
+                  [this, &action](bool is_there) {
+                    action.profile_runs = false;
+                    if (is_there) profiles_captured_.fetch_add(1, std::memory_order_relaxed);
+                  });
 }
 
 void WatchdogActions::abort(const plan::AbortAction& plan, const AwayThreads& threads) {

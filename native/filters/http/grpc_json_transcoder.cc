@@ -139,9 +139,8 @@ class GrpcJsonTranscoder final : public HttpFilter {
       return refuse(500, std::string(kTooLargeResponse), kFailed,
                     "response_buffer_size_limit_reached");
     }
-    if (givesHttpBody()
-            ? !answer_body_.add(data, call_.method->response_path, is_stream, &bytes_)
-            : !response_->add(data, &bytes_)) {
+    if (givesHttpBody() ? !answer_body_.add(data, call_.method->response_path, is_stream, &bytes_)
+                        : !response_->add(data, &bytes_)) {
       return refuse(502,
                     givesHttpBody() ? "the answer is no google.api.HttpBody" : response_->error(),
                     kFailed, "INVALID_ARGUMENT");

@@ -233,8 +233,7 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
   // ---- back from the provider ----
 
   bool readCallback() {
-    callback_ =
-        OAuth2Callback::read(*settings_, settings_->hmacSecret(scope_.worker), path_, jar_);
+    callback_ = OAuth2Callback::read(*settings_, settings_->hmacSecret(scope_.worker), path_, jar_);
     return callback_.why.empty();
   }
 

@@ -15,8 +15,7 @@ std::string csrfTokenOf(std::string_view secret, std::string_view nonce) {
   return std::string(nonce) + "." + encodeBase64(tls::hmacOf(tls::Digest::Sha256, secret, nonce));
 }
 
-std::string_view flowValueOf(const CookieJar& jar, const std::string& name,
-                             std::string_view flow) {
+std::string_view flowValueOf(const CookieJar& jar, const std::string& name, std::string_view flow) {
   const std::string_view value = jar.valueOf(name + "." + std::string(flow));
   return value.empty() ? jar.valueOf(name) : value;
 }

@@ -33,8 +33,8 @@ class HttpBodyRequest {
 
 class HttpBodyAnswer {
  public:
-  // Frames of gRPC, in any pieces. Of a call that answers once (`is_stream`: it does not), the first
-  // message says it all. False: one is no HttpBody.
+  // Frames of gRPC, in any pieces. Of a call that answers once (`is_stream`: it does not), the
+  // first message says it all. False: one is no HttpBody.
   bool add(std::string_view data, const std::vector<uint32_t>& path, bool is_stream,
            std::string* out);
   // Of the frame that is under way.
