@@ -52,6 +52,8 @@ class SlabChain {
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
+  // What the slabs take, as far as they are full but for the last.
+  size_t memory() const { return (size_ + Slab::kBytes - 1) / Slab::kBytes * sizeof(Slab); }
   void append(SlabPool& pool, std::string_view bytes);
   // Visits what is here, from the front, in pieces.
   template <typename Visit>

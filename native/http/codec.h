@@ -38,6 +38,8 @@ enum class ResetReason : uint8_t {
   ConnectError,
   // From here, of this stream alone: its head was more than the limits allow.
   TooLarge,
+  // From here: it held too much memory.
+  Overload,
 };
 
 // ---- downstream ----
@@ -64,6 +66,8 @@ class RequestSink {
   virtual void onAnswerComplete() = 0;
   // Where the codec counts what the exchange moves.
   virtual ByteMeter& downstreamMeter() = 0;
+  // Memory that the exchange holds, `waiting` of it for what waits of its answer in the codec.
+  virtual size_t heldMemory(size_t waiting) const { return waiting; }
 
  protected:
   ~RequestSink() = default;
@@ -115,6 +119,9 @@ class ServerStream {
   virtual bool endsConnection() const = 0;
   // Null where bytes may not go past the codec (TLS, HTTP/2, chunks).
   virtual RawSink* rawSink() = 0;
+  // In place of what the codec is told for all: how long the client may take to let go of the last
+  // bytes, where the protocol holds them back; 0: as long as it wants.
+  virtual void setFlushTimeout(net::Millis) {}
 
  protected:
   ~ServerStream() = default;
@@ -164,6 +171,19 @@ class ServerCodec : public net::Mortal {
   virtual void abort() = 0;
   // Of its socket; -1: nobody knows.
   virtual int fd() const { return -1; }
+  // For those that look for streams which hold much memory.
+  class Holders {
+   public:
+    virtual void add(uint32_t stream, size_t bytes) = 0;
+
+   protected:
+    ~Holders() = default;
+  };
+  virtual void tellHolders(Holders*) {}
+  // Ends the stream that was told of so. `Left`: nobody hears of it, as its answer was composed
+  // whole before.
+  enum class Shed : uint8_t { Gone, Told, Left };
+  virtual Shed shedStream(uint32_t) { return Shed::Gone; }
   // Between two requests for so long at least, with nothing of the next one here. Asks the kernel.
   virtual bool isIdleFor(net::Millis ms) const = 0;
 };
@@ -250,6 +270,8 @@ class ClientStream {
   virtual void resumeReading() = 0;
   // Null where bytes may not go past the codec.
   virtual RawSource* rawSource() = 0;
+  // Memory of what waits for the host to take it.
+  virtual size_t waitingMemory() const = 0;
 
  protected:
   ~ClientStream() = default;

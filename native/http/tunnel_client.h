@@ -51,6 +51,7 @@ class TunnelClient final : public ClientCodec,
   void pauseReading() override { connection_.pauseReading(); }
   void resumeReading() override { connection_.resumeReading(); }
   RawSource* rawSource() override { return nullptr; }
+  size_t waitingMemory() const override { return connection_.pendingMemory(); }
 
   // net::ConnectionHandler
   void onReady(int error) override;

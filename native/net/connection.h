@@ -88,6 +88,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   uint32_t bufferLimit() const { return buffer_limit_bytes_; }
   // Bytes that wait to be written.
   size_t pendingBytes() const { return out_.size(); }
+  size_t pendingMemory() const { return out_.memory(); }
   // More waits than the buffer limit: who feeds this connection should pause.
   bool isOverHighWatermark() const { return out_.size() > buffer_limit_bytes_; }
   bool isWritable() const { return writable_ && out_.empty(); }

@@ -24,6 +24,7 @@ struct FormatContext;
 namespace fairlead::net {
 
 class DownstreamConnection;
+class HeavyStreams;
 
 // What accept(2) gave.
 struct AcceptedSocket {
@@ -83,6 +84,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
 
   // Its filter chain drains, or did so already when it came: who can tell its client plans to.
   virtual void onDrain() {}
+
+  // Adds its streams that hold memory.
+  virtual void addStreams(HeavyStreams*) {}
+  // Ends one of them. False: it has ended before.
+  virtual bool shedStream(uint32_t) { return false; }
 
   // Of its socket, in milliseconds; 0: less than one, or nobody knows.
   virtual uint64_t roundTripMs() const { return 0; }

@@ -164,6 +164,15 @@ void Listener::abortConnections() {
   for (const auto& chain : leaving_) abortAll(*chain);
 }
 
+void Listener::addStreams(HeavyStreams* into) {
+  for (const Chains* chains : {&chains_, &leaving_}) {
+    for (const auto& chain : *chains) {
+      List<DownstreamConnection>& all = chain->connections;
+      for (DownstreamConnection* one = all.front(); one; one = all.next(one)) one->addStreams(into);
+    }
+  }
+}
+
 void Listener::tellDrain() {
   for (const Chains* chains : {&chains_, &leaving_}) {
     for (const auto& chain : *chains) {

@@ -122,6 +122,8 @@ class Listener final : public EventHandler,
   void follow(const Overload& overload, Random& random);
   // What it follows says something else.
   void onOverloadChanged();
+  // Adds the streams of its connections.
+  void addStreams(HeavyStreams* into);
   // Ends those on which nothing is under way.
   void abortQuietConnections();
   // Accepts what another listener accepted.

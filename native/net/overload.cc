@@ -13,6 +13,7 @@ const Overload& Overload::none() {
 void Overload::set(std::shared_ptr<const Update> update, unsigned worker) {
   update_ = std::move(update);
   worker_ = worker;
+  heavy_before_ = level(Subject::ResetHighMemoryStream);
   levels_ = {};
   minimums_ = {};
   is_active_ = false;
@@ -31,6 +32,13 @@ bool Overload::sheds(Subject point, Random& random) const {
   const auto& block = update_->point_stats[static_cast<size_t>(point)];
   if (block) block->shard(worker_ + 1)->add(stats::LoadShedPoint::Counter::ShedLoadCount);
   return true;
+}
+
+void Overload::countShed(uint32_t streams) const {
+  if (streams == 0) return;
+  using Counter = stats::OverloadAction::Counter;
+  update_->action_stats->shard(worker_ + 1)
+      ->add(Counter::OverloadActionsResetHighMemoryStreamCount, streams);
 }
 
 Millis Overload::reduced(TimerType type, Millis full, uint32_t by) const {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "net/heavy_streams.h"
 #include "net/timer_wheel.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -27,6 +28,9 @@ class Overload {
   struct Update {
     plan::OverloadState state;
     PointStats point_stats;
+    // Of streams that are reset for their memory: see HeavyStreams; 0: none are.
+    uint32_t min_account_power = 0;
+    std::shared_ptr<stats::Block<stats::OverloadAction>> action_stats = nullptr;
   };
 
   Overload() = default;
@@ -59,16 +63,31 @@ class Overload {
     return reduced_before_ == 0 || full == 0 ? full : reduced(type, full, reduced_before_);
   }
   bool hasNewTimes() const { return reduced_by_ != reduced_before_; }
+  // The latest set() has moved the action that resets streams for their memory, be it down: those
+  // are to be shed that hold most. `visit(HeavyStreams*)` adds all that there are.
+  template <typename Visit>
+  void shedHeavy(Visit visit) {
+    if (!isHeavySheddingDue()) return;
+    HeavyStreams streams(update_->min_account_power);
+    visit(&streams);
+    countShed(streams.shed(level(Subject::ResetHighMemoryStream)));
+  }
 
   uint32_t level(Subject subject) const { return levels_[static_cast<size_t>(subject)]; }
 
  private:
   Millis reduced(TimerType type, Millis full, uint32_t by) const;
+  bool isHeavySheddingDue() const {
+    return update_->min_account_power > 0 && heavy_before_ != level(Subject::ResetHighMemoryStream);
+  }
+  void countShed(uint32_t streams) const;
 
   bool is_active_ = false;
   // Of reduce_timeouts, in millionths: now, and before the latest set().
   uint32_t reduced_by_ = 0;
   uint32_t reduced_before_ = 0;
+  // Of reset_high_memory_stream, before the latest set().
+  uint32_t heavy_before_ = 0;
   std::array<uint32_t, kSubjects> levels_ = {};
   // Absent: timers of the type stay as they are.
   std::array<const plan::TimerMinimum*, kTimers> minimums_ = {};

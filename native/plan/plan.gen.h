@@ -3436,8 +3436,8 @@ struct ClusterAction {
   uint64_t timeout_ms = 0;
   // Absent: the connection manager's stream idle timeout; 0: none.
   std::optional<uint64_t> idle_timeout_ms;
-  // How long the client may take to let go of an answer's last bytes. Absent: the idle timeout above, or
-  // else the connection manager's own; 0: as long as it wants.
+  // How long the client may take to let go of an answer's last bytes. Absent: as the connection manager
+  // has it, whatever the idle timeout above; 0: as long as it wants.
   std::optional<uint64_t> flush_timeout_ms;
   // 0: none. Absent: the connection manager's.
   std::optional<uint64_t> max_stream_duration_ms;

@@ -121,7 +121,7 @@ void answerWithStack() {
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-std::vector<std::string> stackOfThread(pid_t thread) {
+std::vector<uintptr_t> addressesOfThread(pid_t thread) {
   static int questions = 0;
   constexpr long kWaitNs = 100'000'000;
   Answer& from = answer();
@@ -135,10 +135,13 @@ std::vector<std::string> stackOfThread(pid_t thread) {
     }
   }
   from.question = 0;
+  const std::span<const uintptr_t> addresses = std::span(from.addresses).first(from.depth);
+  return {addresses.begin(), addresses.end()};
+}
+
+std::vector<std::string> stackOfThread(pid_t thread) {
   std::vector<std::string> frames;
-  for (const uintptr_t address : std::span(from.addresses).first(from.depth)) {
-    frames.push_back(describe(address));
-  }
+  for (const uintptr_t address : addressesOfThread(thread)) frames.push_back(describe(address));
   return frames;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,7 @@ void answerWithStack();
 // did not answer within a tenth of a second, be it that it is in the kernel or that it does not
 // answer such questions.
 std::vector<std::string> stackOfThread(pid_t thread);
+// The same as walkStack() has it.
+std::vector<uintptr_t> addressesOfThread(pid_t thread);
 
 }  // namespace fairlead::profile

@@ -1,6 +1,7 @@
 #include "proxy/downstream.h"
 
 #include "log/log.h"
+#include "net/heavy_streams.h"
 #include "proxy/shed_request.h"
 #include "proxy/stream.h"
 
@@ -151,6 +152,28 @@ void Downstream::onDrainNotice() {
   if (draining_ || !server_.config().drain->isDraining()) return;
   server_.stats().add(Counter::DownstreamCxDrainClose);
   startDraining();
+}
+
+void Downstream::addStreams(net::HeavyStreams* into) {
+  struct Holders final : http::ServerCodec::Holders {
+    Holders(Downstream& of, net::HeavyStreams& all) : downstream(of), streams(all) {}
+    void add(uint32_t stream, size_t bytes) override { streams.add(downstream, stream, bytes); }
+
+    Downstream& downstream;
+    net::HeavyStreams& streams;
+  };
+  Holders holders(*this, *into);
+  codec_->tellHolders(&holders);
+}
+
+bool Downstream::shedStream(uint32_t stream) {
+  if (is_closed_) return false;
+  const http::ServerCodec::Shed shed = codec_->shedStream(stream);
+  // The request itself was over before.
+  if (shed == http::ServerCodec::Shed::Left) {
+    server_.stats().add(Counter::DownstreamRqRxReset);
+  }
+  return shed != http::ServerCodec::Shed::Gone;
 }
 
 bool Downstream::isQuiet() const {

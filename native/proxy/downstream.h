@@ -48,6 +48,8 @@ class Downstream final : public net::DownstreamConnection,
   // net::DownstreamConnection
   void abort() override;
   void onDrain() override;
+  void addStreams(net::HeavyStreams* into) override;
+  bool shedStream(uint32_t stream) override;
   bool isQuiet() const override;
   void describe(format::FormatContext* context) const override;
   uint64_t roundTripMs() const override { return net::roundTripMs(codec_ ? codec_->fd() : -1); }

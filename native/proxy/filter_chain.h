@@ -32,6 +32,8 @@ class FilterChain {
   // Filters end. Then as new.
   void end();
   const filters::FilterNotes& notes() const { return *notes_; }
+  // Of the bodies that wait with filters.
+  size_t heldMemory() const;
   // Another one after each end.
   uint32_t life() const { return life_; }
 

@@ -4,6 +4,14 @@
 
 namespace fairlead::proxy {
 
+size_t FilterChain::heldMemory() const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    for (const HeldMessage* held : links_[i]->held) bytes += held ? held->body.memory() : 0;
+  }
+  return bytes;
+}
+
 using filters::FilterStatus;
 using filters::HttpFilter;
 

@@ -14,9 +14,7 @@ using Counter = stats::Http::Counter;
 
 namespace {
 
-LocalReply badRequest(std::string_view details) {
-  return {400, {}, details, std::nullopt, false, true};
-}
+LocalReply badRequest(std::string_view details) { return {400, {}, details}; }
 
 std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& server) {
   using Result = http::NormalizedPath::Result;

@@ -60,6 +60,10 @@ class Router final : private upstream::AttemptOwner,
   void clear();
   // The request is over; its answer was a host's.
   void measureBodies();
+  bool speaksHttp2() const;
+  // Of the request, with its hosts' codecs; and here, for tries that come.
+  size_t waitingMemory() const;
+  size_t keptMemory() const { return kept_body_.memory(); }
 
  private:
   // It stands between the request and one of its tries.
@@ -127,7 +131,6 @@ class Router final : private upstream::AttemptOwner,
   void dropKept();
   // The host's time runs: it has the request, or as much as there is before a handshake.
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
-  bool speaksHttp2() const;
   void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end);
   void tellUnwell(Attempt& attempt);
   void grantAsHttp1(http::ResponseHead& head);

@@ -150,6 +150,16 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
 
 // ---- a tunnel ----
 
+size_t Router::waitingMemory() const {
+  size_t bytes = 0;
+  const auto add = [&bytes](const Attempt& attempt) {
+    if (const http::ClientStream* host = attempt.stream()) bytes += host->waitingMemory();
+  };
+  add(first_);
+  for (const auto& attempt : more_) add(*attempt);
+  return bytes;
+}
+
 bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
 
 // What asks for an upgrade in HTTP/1 (RFC 8441 §4). Logs speak of the headers as they were.

@@ -394,6 +394,9 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
       info_.flags.set(Flag::DownstreamProtocolError);
       if (downstream_->isBroken()) downstream_->countActiveRequests(false);
       break;
+    case Reason::Overload:
+      info_.flags.set(Flag::OverloadManager);
+      break;
     // As the real server has it, whoever ended the stream.
     case Reason::RemoteReset:
     case Reason::RemoteRefused:

@@ -43,6 +43,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onDownstreamWritable() override;
   void onAnswerComplete() override;
   http::ByteMeter& downstreamMeter() override { return info_.downstream_bytes; }
+  size_t heldMemory(size_t waiting) const override;
 
   // ---- from the router ----
 

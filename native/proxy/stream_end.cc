@@ -65,6 +65,7 @@ void Stream::applyRouteDeadlines(http::HeaderMap& headers) {
     idle_timeout_ms_ = *plan.idle_timeout_ms;
     touch();
   }
+  if (plan.flush_timeout_ms) client_->setFlushTimeout(*plan.flush_timeout_ms);
   std::optional<net::Millis> duration = plan.max_stream_duration_ms;
   if (plan.grpc_timeout_max_ms) {
     const std::optional<net::Millis> wanted = grpcDuration(plan, headers, context().arena);
@@ -131,6 +132,16 @@ void Stream::onTimer() {
   if (reply.flag) info_.flags.set(*reply.flag);
   info_.details = reply.details;
   resetClient();
+}
+
+// ---- memory ----
+
+// What the real server charges to a request's account, which only HTTP/2 has throughout: of a
+// client of HTTP/1 it is what its host sends and is sent by HTTP/2.
+size_t Stream::heldMemory(size_t waiting) const {
+  if (!info_.is_http2) return router_.speaksHttp2() ? waiting + router_.waitingMemory() : 0;
+  return waiting + router_.waitingMemory() + router_.keptMemory() +
+         (filtered_ ? chain_->heldMemory() : 0);
 }
 
 // ---- counting ----

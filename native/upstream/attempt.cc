@@ -14,6 +14,7 @@ UpstreamError::Kind kindOf(http::ResetReason reason) {
       return UpstreamError::Kind::ProtocolError;
     case http::ResetReason::LocalReset:
     case http::ResetReason::TooLarge:
+    case http::ResetReason::Overload:
       return UpstreamError::Kind::LocalReset;
     case http::ResetReason::RemoteReset:
       return UpstreamError::Kind::RemoteReset;

@@ -107,15 +107,14 @@ DataPlane::DataPlane(const Options& options)
   for (const auto& worker : workers_) worker->meet(workers_);
   watchdog_stats_ = {registry_.create<stats::Server>(plainScope("server.")),
                      registry_.create<stats::Watchdog>(plainScope("main_thread.")),
-                     registry_.create<stats::Watchdog>(plainScope("workers.")),
-                     {}};
+                     registry_.create<stats::Watchdog>(plainScope("workers."))};
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
   };
   hold(std::type_identity<stats::Runtime>(), plainScope("runtime."));
   hold(std::type_identity<stats::Http1Codec>(), plainScope("http1."));
   hold(std::type_identity<stats::Overload>(), plainScope("overload."));
-  hold(std::type_identity<stats::OverloadAction>(), plainScope("envoy."));
+  overload_action_stats_ = registry_.create<stats::OverloadAction>(plainScope("envoy."));
   const auto own_calls = registry_.create<stats::AsyncClient>(stats::httpScope("async-client"));
   other_stats_.push_back(own_calls);
   for (unsigned i = 0; i < options.workers; ++i) {
@@ -320,36 +319,6 @@ void DataPlane::publish(Delta delta) {
   retired_.add(shared);
 }
 
-void DataPlane::declareOverload(const plan::OverloadManager& manager) {
-  const auto scope = [](const std::string& name) { return plainScope("overload." + name + "."); };
-  for (const std::string& name : manager.monitors) {
-    other_stats_.push_back(registry_.create<stats::OverloadMonitor>(scope(name)));
-  }
-  if (const std::string& name = manager.connection_monitor; !name.empty()) {
-    all_connections_->countRefusalsIn(
-        registry_.create<stats::OverloadConnectionMonitor>(scope(name)));
-  }
-  for (const std::string& name : manager.actions) {
-    other_stats_.push_back(registry_.create<stats::OverloadActionState>(scope(name)));
-    if (name != "envoy.overload_actions.shrink_heap") continue;
-    other_stats_.push_back(registry_.create<stats::OverloadShrinkHeap>(scope(name)));
-  }
-  for (const plan::LoadShedPoint& point : manager.points) {
-    auto block = registry_.create<stats::LoadShedPoint>(scope(point.name));
-    other_stats_.push_back(block);
-    if (!point.level) continue;
-    point_stats_[static_cast<size_t>(point.level->subject)] = std::move(block);
-  }
-}
-
-void DataPlane::publishOverload(const plan::OverloadState& state) {
-  const auto update =
-      std::make_shared<const net::Overload::Update>(net::Overload::Update{state, point_stats_});
-  for (const auto& worker : workers_) {
-    worker->post([to = worker.get(), update] { to->setOverload(update); });
-  }
-}
-
 void DataPlane::openOutlierLog(const std::string& path, std::vector<ApplyError>* errors) {
   if (path.empty()) return;
   auto file = logs_.open(path);
@@ -396,37 +365,6 @@ void DataPlane::applyNames(const std::vector<plan::NameAnswer>& answers) {
 uint64_t DataPlane::nameAgeMs(const std::string& cache, const std::string& name) const {
   const auto found = names_.find(cache);
   return found ? found->ageMs(name, net::Loop::readClockMicros() / 1000) : 0;
-}
-
-void DataPlane::startDrain(DrainScope scope, const net::DrainRamp& ramp) {
-  drain_.start(scope, ramp);
-  tellDrain();
-}
-
-void DataPlane::tellDrain() {
-  for (const auto& worker : workers_) {
-    worker->post([to = worker.get()] { to->tellDrain(); });
-  }
-}
-
-void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyError>* errors) {
-  const plan::ListenerDrain drain = update.drain.value_or(plan::ListenerDrain{.immediate = true});
-  const net::DrainRamp ramp =
-      drainRamp(drain.seconds, drain.immediate ? DrainStrategy::Immediate : DrainStrategy::Gradual);
-  listeners_.end(update.ended_listeners, update.ended_filter_chains);
-  // First, so that others may have their addresses.
-  for (const std::string& name : update.removed_listeners) listeners_.remove(name, ramp);
-  for (const plan::FilterChains& chains : update.filter_chains) {
-    const Result<void> done = listeners_.putFilterChains(chains);
-    if (!done) errors->push_back({"listener", chains.listener, done.error().message});
-  }
-  for (const plan::Listener& listener : update.listeners) {
-    const Result<void> done = listeners_.put(listener, ramp);
-    if (!done) errors->push_back({"listener", listener.name, done.error().message});
-  }
-  const bool may_drain = !update.removed_listeners.empty() || !update.filter_chains.empty() ||
-                         !update.listeners.empty();
-  if (may_drain) tellDrain();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {

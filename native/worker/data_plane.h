@@ -239,6 +239,7 @@ class DataPlane {
   void openOutlierLog(const std::string& path, std::vector<ApplyError>* errors);
   void watch(const plan::Watchdogs& plan);
   void countMisses();
+  void countWatchdogActions();
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
 
   const Options options_;
@@ -251,8 +252,11 @@ class DataPlane {
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
   const std::shared_ptr<net::AllConnections> all_connections_ =
       std::make_shared<net::AllConnections>();
-  // Of load shed points: where workers count.
+  // Of load shed points, and of the action that resets streams: where workers count.
   net::Overload::PointStats point_stats_;
+  std::shared_ptr<stats::Block<stats::OverloadAction>> overload_action_stats_;
+  // As net::Overload::Update.
+  uint32_t min_account_power_ = 0;
   access_log::LogFiles logs_;
   access_log::ServiceLogs service_logs_{options_.workers + 1, logs_.post(), options_.entry_sink};
   AdminLog admin_log_;
@@ -294,7 +298,11 @@ class DataPlane {
     std::shared_ptr<stats::Block<stats::Server>> server;
     std::shared_ptr<stats::Block<stats::Watchdog>> main;
     std::shared_ptr<stats::Block<stats::Watchdog>> workers;
-    std::vector<std::shared_ptr<stats::Block<stats::ServerWorker>>> worker;
+    // Null: no action counts there.
+    std::shared_ptr<stats::Block<stats::ProfileAction>> main_profiles = nullptr;
+    std::shared_ptr<stats::Block<stats::ProfileAction>> worker_profiles = nullptr;
+    std::shared_ptr<stats::Block<stats::BacktraceAction>> backtraces = nullptr;
+    std::vector<std::shared_ptr<stats::Block<stats::ServerWorker>>> worker = {};
   };
   WatchdogStats watchdog_stats_;
   bool started_ = false;

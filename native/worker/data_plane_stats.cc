@@ -117,6 +117,7 @@ const std::string& DataPlane::addSdsStats(std::string_view secret) {
 
 void DataPlane::refreshStats() {
   countMisses();
+  countWatchdogActions();
   names_.refreshGauges();
   faults_.publish(registry_);
   late_counts_.publish(registry_);

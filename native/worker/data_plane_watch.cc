@@ -23,6 +23,19 @@ void DataPlane::watch(const plan::Watchdogs& plan) {
     const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
     threads.push_back({"main", options_.control_turn, [id] { return id; }, true});
   }
+  const auto declare = [this](const auto& of, auto& profiles, const char* scope) {
+    if (!of) return;
+    for (const plan::WatchdogAction& action : of->actions) {
+      if (action.profile) {
+        profiles = registry_.create<stats::ProfileAction>(stats::plainScope(scope));
+      }
+      if (!action.backtrace) continue;
+      watchdog_stats_.backtraces =
+          registry_.create<stats::BacktraceAction>(stats::plainScope("watchdog.backtrace_action."));
+    }
+  };
+  declare(plan.main, watchdog_stats_.main_profiles, "main_thread.profile_action.");
+  declare(plan.workers, watchdog_stats_.worker_profiles, "workers.profile_action.");
   watchdog_ = std::make_unique<Watchdog>(plan, std::move(threads));
 }
 
@@ -46,6 +59,27 @@ void DataPlane::countMisses() {
     } else {
       using One = stats::ServerWorker::Counter;
       add(watchdog_stats_.worker[i], One::WatchdogMiss, One::WatchdogMegaMiss, misses);
+    }
+  }
+}
+
+void DataPlane::countWatchdogActions() {
+  if (!watchdog_) return;
+  using Profile = stats::ProfileAction::Counter;
+  using Backtrace = stats::BacktraceAction::Counter;
+  for (const bool is_main : {true, false}) {
+    const WatchdogActions::Counts counts = watchdog_->takeActions(is_main);
+    const auto& profiles =
+        is_main ? watchdog_stats_.main_profiles : watchdog_stats_.worker_profiles;
+    if (profiles) {
+      profiles->shard(0)->add(Profile::Attempted, counts.profiles_attempted);
+      profiles->shard(0)->add(Profile::SuccessfullyCaptured, counts.profiles_captured);
+    }
+    if (watchdog_stats_.backtraces) {
+      watchdog_stats_.backtraces->shard(0)->add(Backtrace::BacktracesLogged,
+                                                counts.backtraces_logged);
+      watchdog_stats_.backtraces->shard(0)->add(Backtrace::BacktracesFailed,
+                                                counts.backtraces_failed);
     }
   }
 }

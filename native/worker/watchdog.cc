@@ -45,10 +45,16 @@ Watchdog::State::State(WatchedThread of, const plan::Watchdog& with)
     : thread(std::move(of)), limits(with), kill_us(killUs(with)) {}
 
 Watchdog::Watchdog(const plan::Watchdogs& plan, std::vector<WatchedThread> threads, Kill kill)
-    : kill_(std::move(kill)), interval_us_(worker::intervalUs(plan)) {
+    : kill_(std::move(kill)),
+      main_actions_(plan.main.value_or({}).actions, profiles_,
+                    [this](const std::string& why) { killFor(why); }),
+      worker_actions_(plan.workers.value_or({}).actions, profiles_,
+                      [this](const std::string& why) { killFor(why); }),
+      interval_us_(worker::intervalUs(plan)) {
   for (WatchedThread& thread : threads) {
     const auto& limits = thread.is_main ? plan.main : plan.workers;
     states_.emplace_back(std::move(thread), limits.value_or({}));
+    threads_.push_back(&states_.back().thread);
   }
 }
 
@@ -69,16 +75,24 @@ void Watchdog::run() {
   ::pthread_setname_np(::pthread_self(), "guard_dog");
   std::unique_lock lock(mutex_);
   uint64_t due_us = net::Loop::readClockMicros() + interval_us_;
+  uint64_t sample_us = due_us;
   while (!is_stopping_) {
-    uint64_t now_us = net::Loop::readClockMicros();
-    if (now_us < due_us) {
-      wake_.wait_for(lock, std::chrono::microseconds(due_us - now_us));
+    const uint64_t now_us = net::Loop::readClockMicros();
+    const uint64_t next_us = profiles_.isRunning() ? std::min(due_us, sample_us) : due_us;
+    if (now_us < next_us) {
+      wake_.wait_for(lock, std::chrono::microseconds(next_us - now_us));
       continue;
     }
     lock.unlock();
-    look(now_us, now_us - due_us);
+    if (profiles_.isRunning() && sample_us <= now_us) {
+      profiles_.sample(threads_, now_us);
+      sample_us = now_us + ProfileTaker::kPeriodUs;
+    }
+    if (due_us <= now_us) {
+      look(now_us, now_us - due_us);
+      due_us = net::Loop::readClockMicros() + interval_us_;
+    }
     lock.lock();
-    due_us = net::Loop::readClockMicros() + interval_us_;
   }
 }
 
@@ -89,31 +103,24 @@ Watchdog::Misses Watchdog::takeMisses(size_t thread) {
 }
 
 void Watchdog::look(uint64_t now_us, uint64_t late_us) {
-  Stuck main;
-  Stuck workers;
+  Kind main{main_actions_};
+  Kind workers{worker_actions_};
   for (State& state : states_) {
-    Stuck& kind = state.thread.is_main ? main : workers;
-    ++kind.watched;
-    kind.limits = &state.limits;
-    kind.stuck += isStuck(state, now_us, late_us);
+    judge(state, state.thread.is_main ? main : workers, now_us, late_us);
   }
-  for (const Stuck& kind : {main, workers}) {
-    // A single one of many is never several.
-    const uint64_t share = kind.limits ? kind.watched * kind.limits->multikill_millionths : 0;
-    const size_t needed = std::max<size_t>(2, (share + 999'999) / 1'000'000);
-    if (kind.stuck >= needed) {
-      killFor("multiple threads stuck for more than watchdog_multikill_timeout");
-    }
-  }
+  act(main, now_us);
+  act(workers, now_us);
 }
 
-bool Watchdog::isStuck(State& state, uint64_t now_us, uint64_t late_us) {
+void Watchdog::judge(State& state, Kind& kind, uint64_t now_us, uint64_t late_us) {
+  ++kind.watched;
+  kind.limits = &state.limits;
   const uint64_t turn = state.thread.turn();
   if (turn == 0 || turn != state.turn) {
     state.turn = turn;
     state.seen_us = now_us;
     state.has_missed = state.has_mega_missed = false;
-    return false;
+    return;
   }
   // Where this thread had no processor, the others may have had none either.
   state.seen_us += late_us;
@@ -123,15 +130,31 @@ bool Watchdog::isStuck(State& state, uint64_t now_us, uint64_t late_us) {
   };
   if (isOver(state.limits.miss_ms) && !std::exchange(state.has_missed, true)) {
     state.misses.fetch_add(1, std::memory_order_relaxed);
+    kind.missed.push_back(&state.thread);
   }
   if (isOver(state.limits.mega_miss_ms) && !std::exchange(state.has_mega_missed, true)) {
     state.mega_misses.fetch_add(1, std::memory_order_relaxed);
     tell(state, stuck_us);
+    kind.mega_missed.push_back(&state.thread);
   }
   if (state.kill_us > 0 && stuck_us >= state.kill_us) {
+    kind.actions.run(WatchdogActions::Event::Kill, {&state.thread}, now_us);
     killFor(state.thread.name + " stuck for more than watchdog_kill_timeout");
   }
-  return isOver(state.limits.multikill_ms);
+  if (isOver(state.limits.multikill_ms)) kind.stuck.push_back(&state.thread);
+}
+
+void Watchdog::act(Kind& kind, uint64_t now_us) {
+  using Event = WatchdogActions::Event;
+  // A single one of many is never several.
+  const uint64_t share = kind.limits ? kind.watched * kind.limits->multikill_millionths : 0;
+  const size_t needed = std::max<size_t>(2, (share + 999'999) / 1'000'000);
+  if (kind.stuck.size() >= needed) {
+    kind.actions.run(Event::Multikill, kind.stuck, now_us);
+    killFor("multiple threads stuck for more than watchdog_multikill_timeout");
+  }
+  kind.actions.run(Event::MegaMiss, kind.mega_missed, now_us);
+  kind.actions.run(Event::Miss, kind.missed, now_us);
 }
 
 void Watchdog::tell(const State& state, uint64_t stuck_us) {

@@ -1,39 +1,27 @@
 // Watches threads from one of its own: who does not come back to its loop for too long is counted,
-// told of in the log with its stack, and in the end, where that is wanted, ends the process.
-// Made and ended by the control thread.
+// told of in the log with its stack, and in the end, where that is wanted, ends the process. What
+// is to be done besides is WatchdogActions'. Made and ended by the control thread.
 #pragma once
-
-#include <sys/types.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "plan/plan.gen.h"
+#include "worker/watchdog_actions.h"
 
 namespace fairlead::worker {
-
-// Somebody's loop. Called on the watchdog's thread.
-struct WatchedThread {
-  // As logs call it.
-  std::string name;
-  // 0: it waits for something to do; otherwise a value that is another one with every turn.
-  std::function<uint64_t()> turn;
-  // Of the kernel; 0: not yet known.
-  std::function<pid_t()> id;
-  bool is_main = false;
-};
 
 class Watchdog {
  public:
   // What ends the process. Tests have another.
-  using Kill = std::function<void(const std::string& why)>;
+  using Kill = WatchdogActions::Kill;
 
   Watchdog(const plan::Watchdogs& plan, std::vector<WatchedThread> threads, Kill kill = nullptr);
   Watchdog(const Watchdog&) = delete;
@@ -51,6 +39,10 @@ class Watchdog {
     uint32_t mega_misses;
   };
   Misses takeMisses(size_t thread);
+  // What was done besides, for the control thread or for workers. As takeMisses().
+  WatchdogActions::Counts takeActions(bool is_main) {
+    return (is_main ? main_actions_ : worker_actions_).takeCounts();
+  }
   size_t threads() const { return states_.size(); }
 
   // One look at all threads, as its thread does. `late_us`: how much later than intended.
@@ -71,20 +63,29 @@ class Watchdog {
     std::atomic<uint32_t> misses = 0;
     std::atomic<uint32_t> mega_misses = 0;
   };
-  // The threads of one kind.
-  struct Stuck {
+  // The threads of one kind, at one look.
+  struct Kind {
+    WatchdogActions& actions;
     const plan::Watchdog* limits = nullptr;
     size_t watched = 0;
-    size_t stuck = 0;
+    AwayThreads missed = {};
+    AwayThreads mega_missed = {};
+    // For as long as several end the process.
+    AwayThreads stuck = {};
   };
   void run();
-  // For as long as several end the process.
-  bool isStuck(State& state, uint64_t now_us, uint64_t late_us);
+  void judge(State& state, Kind& kind, uint64_t now_us, uint64_t late_us);
+  void act(Kind& kind, uint64_t now_us);
   void tell(const State& state, uint64_t stuck_us);
   void killFor(const std::string& why);
 
   const Kill kill_;
   std::deque<State> states_;
+  // All of them.
+  std::vector<const WatchedThread*> threads_;
+  ProfileTaker profiles_;
+  WatchdogActions main_actions_;
+  WatchdogActions worker_actions_;
   const uint64_t interval_us_;
   Mutex mutex_;
   std::condition_variable_any wake_;

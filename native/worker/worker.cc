@@ -248,6 +248,9 @@ void Worker::setOverload(const std::shared_ptr<const net::Overload::Update>& upd
   overload_.set(update, index_);
   if (overload_.hasNewTimes()) loop_.timers().rescale();
   forEachListener([](net::Listener& listener) { listener.onOverloadChanged(); });
+  overload_.shedHeavy([this](net::HeavyStreams* into) {
+    forEachListener([into](net::Listener& listener) { listener.addStreams(into); });
+  });
 }
 
 net::Listener* Worker::findListener(const ListenerPlan* plan) {

@@ -21,6 +21,7 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   caches: 'envoy.http.cache',
   encoders: 'envoy.compression.compressor',
   decoders: 'envoy.compression.decompressor',
+  watchdogActions: 'envoy.guarddog_actions',
 };
 
 export interface ListedExtension {

@@ -115,6 +115,9 @@ import { datadog } from './tracers/datadog.js';
 import { openTelemetry } from './tracers/open-telemetry.js';
 import { skyWalking } from './tracers/sky-walking.js';
 import { zipkin } from './tracers/zipkin.js';
+import { abortAction } from './watchdog-actions/abort.js';
+import { backtraceAction } from './watchdog-actions/backtrace.js';
+import { profileAction } from './watchdog-actions/profile.js';
 
 export const REGISTRY: Registry = {
   listenerFilters: [
@@ -239,4 +242,5 @@ export const REGISTRY: Registry = {
     injectedResource,
   ],
   tracers: [zipkin, openTelemetry, datadog, skyWalking],
+  watchdogActions: [abortAction, backtraceAction, profileAction],
 };

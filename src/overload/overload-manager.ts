@@ -62,6 +62,7 @@ export class OverloadManager {
         connection_monitor: connections?.name,
         actions: plan.actions.map(({ name }) => name),
         points: plan.points.map(({ name, subject }) => ({ name, level: { subject } })),
+        min_account_power: plan.minAccountPower,
       },
     });
   }

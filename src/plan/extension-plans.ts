@@ -19,6 +19,7 @@ import type {
   RequestRules,
   Router,
   SinkFormat,
+  WatchdogAction,
 } from './plan.gen.js';
 import type { HttpServicePlan } from './http-service.js';
 import type { GrpcServicePlan } from './service-plan.js';
@@ -34,6 +35,9 @@ export type NetworkFilterPlan = Omit<FilterChain, 'name' | 'match' | 'is_default
  * plan, all others are members of a filter's.
  */
 export type HttpFilterPlan = { readonly router: Router } | Omit<HttpFilter, 'disabled'>;
+
+/** What is done when a thread is away for long. */
+export type WatchdogActionPlan = Omit<WatchdogAction, 'event'>;
 
 /** How lines read. */
 export type LogFormat = ReadFormat;

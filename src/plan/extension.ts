@@ -17,6 +17,7 @@ import type {
   NetworkFilterPlan,
   SinkPlan,
   UpstreamHttpOptions,
+  WatchdogActionPlan,
 } from './extension-plans.js';
 import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
@@ -103,6 +104,7 @@ export interface Registry {
   /** Of content codings; undefined after an error. */
   readonly encoders: readonly Extension<Encoder | undefined>[];
   readonly decoders: readonly Extension<Decoder | undefined>[];
+  readonly watchdogActions: readonly Extension<WatchdogActionPlan>[];
 }
 
 export interface InternalListenersPlan {

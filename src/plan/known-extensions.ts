@@ -280,6 +280,17 @@ const KNOWN = {
       type: 'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
     },
   ],
+  watchdogActions: [
+    { name: 'envoy.watchdog.abort_action', type: 'envoy.watchdog.v3.AbortActionConfig' },
+    {
+      name: 'envoy.watchdog.backtrace_action',
+      type: 'envoy.extensions.watchdog.backtrace_action.v3.BacktraceActionConfig',
+    },
+    {
+      name: 'envoy.watchdog.profile_action',
+      type: 'envoy.extensions.watchdog.profile_action.v3.ProfileActionConfig',
+    },
+  ],
   tracers: [
     { name: 'envoy.tracers.datadog', type: 'envoy.config.trace.v3.DatadogConfig' },
     { name: 'envoy.tracers.dynamic_ot', type: 'envoy.config.trace.v3.DynamicOtConfig' },

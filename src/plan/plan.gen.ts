@@ -1809,7 +1809,7 @@ export interface ClusterAction {
   readonly timeout_ms?: number | undefined;
   /** Absent: the connection manager's stream idle timeout; 0: none. */
   readonly idle_timeout_ms?: number | undefined;
-  /** How long the client may take to let go of an answer's last bytes. Absent: the idle timeout above, or else the connection manager's own; 0: as long as it wants. */
+  /** How long the client may take to let go of an answer's last bytes. Absent: as the connection manager has it, whatever the idle timeout above; 0: as long as it wants. */
   readonly flush_timeout_ms?: number | undefined;
   /** 0: none. Absent: the connection manager's. */
   readonly max_stream_duration_ms?: number | undefined;

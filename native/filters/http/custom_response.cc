@@ -134,15 +134,19 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
       case Outcome::Begun:
         return true;
       case Outcome::NoRoute:
-        config_.count(Counter::CustomResponseRedirectNoRoute, scope_.worker);
+        count(Counter::CustomResponseRedirectNoRoute);
         return false;
       case Outcome::BadAddress:
-        config_.count(Counter::CustomResponseInvalidUri, scope_.worker);
+        count(Counter::CustomResponseInvalidUri);
         return false;
       case Outcome::Impossible:
         break;
     }
     return false;
+  }
+
+  void count(stats::HttpCustomResponse::Counter counter) const {
+    policy_->elsewhere->stats->shard(scope_.worker + 1)->add(counter);
   }
 
   PolicyRef find(uint16_t status, const http::HeaderMap& headers) const {
@@ -224,7 +228,7 @@ bool asksRequest(const plan::MatchTree& tree) {
 }  // namespace
 
 Result<std::unique_ptr<const CustomResponses>> CustomResponses::build(
-    const plan::CustomResponse& plan) {
+    const plan::CustomResponse& plan, stats::Registry& registry, const stats::Scope& stats) {
   auto responses = std::make_unique<CustomResponses>();
   if (plan.tree) {
     auto tree = match::MatchTree::build(*plan.tree);
@@ -254,8 +258,9 @@ Result<std::unique_ptr<const CustomResponses>> CustomResponses::build(
       if (!redirect) return redirect.error();
       made.elsewhere.emplace(Policy::Elsewhere{
           std::move(redirect.value()),
-          route::MutationList({}, policy.redirect->request_add, http::isJoinedInRequests)});
-      responses->reads_request_ = responses->asks_elsewhere_ = true;
+          route::MutationList({}, policy.redirect->request_add, http::isJoinedInRequests),
+          registry.create<stats::HttpCustomResponse>(stats)});
+      responses->reads_request_ = true;
     }
     if (!policy.body_format) continue;
     made.body_format.emplace(*policy.body_format);
@@ -275,12 +280,9 @@ std::shared_ptr<const CustomResponses::Policy> CustomResponses::find(
 BuiltFilter CustomResponseConfig::build(const plan::CustomResponse& plan,
                                         const ConfigScope& scope) {
   auto config = std::make_shared<CustomResponseConfig>();
-  auto responses = CustomResponses::build(plan);
+  auto responses = CustomResponses::build(plan, scope.registry, scope.stats);
   if (!responses) return responses.error();
   config->responses_ = std::move(responses.value());
-  if (config->responses_->asksElsewhere()) {
-    config->stats_ = scope.registry.create<stats::HttpCustomResponse>(scope.stats);
-  }
   for (unsigned i = 0; i < scope.workers; ++i) {
     config->headers_.push_back(std::make_unique<http::HeaderMap>());
   }

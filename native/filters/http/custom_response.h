@@ -31,11 +31,16 @@ class CustomResponses final : public route::FilterConfig {
     struct Elsewhere {
       route::Redirect to;
       route::MutationList request_add;
+      // Where it is counted that it could not be asked.
+      std::shared_ptr<stats::Block<stats::HttpCustomResponse>> stats;
     };
     std::optional<Elsewhere> elsewhere;
   };
 
-  static Result<std::unique_ptr<const CustomResponses>> build(const plan::CustomResponse& plan);
+  // `stats`: of the connection manager; of what routes say, no one's in particular.
+  static Result<std::unique_ptr<const CustomResponses>> build(const plan::CustomResponse& plan,
+                                                              stats::Registry& registry,
+                                                              const stats::Scope& stats);
   static const CustomResponses* of(const route::FilterConfig* config) {
     return config->kind() == &kKind ? static_cast<const CustomResponses*>(config) : nullptr;
   }
@@ -44,14 +49,12 @@ class CustomResponses final : public route::FilterConfig {
   // Null: the answer stays.
   std::shared_ptr<const Policy> find(const match::Facts& facts) const;
   bool readsRequest() const { return reads_request_; }
-  bool asksElsewhere() const { return asks_elsewhere_; }
 
  private:
   match::MatchTree tree_;
   // A request that takes another's place may outlive them.
   std::vector<std::shared_ptr<const Policy>> policies_;
   bool reads_request_ = false;
-  bool asks_elsewhere_ = false;
 
   static constexpr char kKind = 0;
 };
@@ -66,17 +69,12 @@ class CustomResponseConfig final : public HttpFilterConfig {
   std::shared_ptr<const CustomResponses::Policy> find(const match::Facts& facts) const {
     return responses_->find(facts);
   }
-  void count(stats::HttpCustomResponse::Counter counter, unsigned worker) const {
-    if (stats_) stats_->shard(worker + 1)->add(counter);
-  }
   // For the headers of one answer. Large, so that none has its own.
   http::HeaderMap& headers(unsigned worker) const { return *headers_[worker]; }
 
  private:
   std::unique_ptr<const CustomResponses> responses_;
   std::vector<std::unique_ptr<http::HeaderMap>> headers_;
-  // Null: nothing is asked elsewhere by what the chain says of it.
-  std::shared_ptr<stats::Block<stats::HttpCustomResponse>> stats_;
 };
 
 }  // namespace fairlead::filters

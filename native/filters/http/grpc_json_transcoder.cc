@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/base64.h"
 #include "filters/http/header_rules.h"
+#include "filters/transcoder/http_body_flow.h"
 #include "filters/transcoder/request_translator.h"
 #include "filters/transcoder/response_translator.h"
+#include "filters/transcoder/status_printer.h"
 #include "format/grpc_status.h"
-#include "format/url_text.h"
-#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -76,14 +75,14 @@ class GrpcJsonTranscoder final : public HttpFilter {
   FilterStatus onRequestData(std::string_view data, bool end) override {
     if (!transcodes_) return FilterStatus::Continue;
     gives_answer_ = false;
-    const size_t kept = takesHttpBody() ? request_data_.size() : request_->keptBytes();
+    const size_t kept = takesHttpBody() ? request_body_.keptBytes() : request_->keptBytes();
     if (kept + data.size() > maxRequestBytes()) {
       return refuse(413, std::string(kTooLargeRequest), kFailed,
                     "request_buffer_size_limit_reached");
     }
     request_bytes_.clear();
     if (takesHttpBody()) {
-      request_data_.append(data);
+      request_body_.add(data);
       if (end || call_.method->plan->client_streaming) giveHttpBody();
     } else if (!request_->add(data, &request_bytes_)) {
       return refuse(400, request_->error(), kFailed, "INVALID_ARGUMENT");
@@ -96,7 +95,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
       return FilterStatus::Replace;
     }
     note(Gauge::TranscoderRequestBufferBytes, &request_noted_,
-         takesHttpBody() ? request_data_.size() : request_->keptBytes());
+         takesHttpBody() ? request_body_.keptBytes() : request_->keptBytes());
     return request_bytes_.empty() ? FilterStatus::Take : FilterStatus::Replace;
   }
 
@@ -136,19 +135,21 @@ class GrpcJsonTranscoder final : public HttpFilter {
     gives_answer_ = true;
     const bool is_stream = call_.method->plan->server_streaming;
     if (is_stream) bytes_.clear();
-    const size_t kept = givesHttpBody() ? kept_.size() : response_->keptBytes();
+    const size_t kept = givesHttpBody() ? answer_body_.keptBytes() : response_->keptBytes();
     if (kept + data.size() > maxResponseBytes()) {
       return refuse(500, std::string(kTooLargeResponse), kFailed,
                     "response_buffer_size_limit_reached");
     }
-    if (givesHttpBody() ? !addHttpBody(data) : !response_->add(data, &bytes_)) {
-      return refuse(502, givesHttpBody() ? std::move(why_) : response_->error(), kFailed,
-                    "INVALID_ARGUMENT");
+    if (givesHttpBody() ? !answer_body_.add(data, call_.method->response_path, is_stream, &bytes_)
+                        : !response_->add(data, &bytes_)) {
+      return refuse(502,
+                    givesHttpBody() ? "the answer is no google.api.HttpBody" : response_->error(),
+                    kFailed, "INVALID_ARGUMENT");
     }
     if (end && !givesHttpBody()) response_->finish(&bytes_);
     note(Gauge::TranscoderResponseBufferBytes, &response_noted_,
          end ? 0
-             : (givesHttpBody() ? kept_.size() : response_->keptBytes()) +
+             : (givesHttpBody() ? answer_body_.keptBytes() : response_->keptBytes()) +
                    (is_stream ? 0 : bytes_.size()));
     if (end) return FilterStatus::Replace;
     return is_stream && !bytes_.empty() ? FilterStatus::Replace : FilterStatus::Take;
@@ -165,10 +166,12 @@ class GrpcJsonTranscoder final : public HttpFilter {
 
   void onResponseHeadReleased(uint16_t& status, HeaderMap& headers, Arena& arena) override {
     if (!transcodes_) return;
-    if (!content_type_of_answer_.empty() || has_http_body_) {
-      headers.set(HeaderId::ContentType, memory_.keep(content_type_of_answer_));
+    if (answer_body_.hasBody()) {
+      // The host's own bytes: what could not be a header is none.
+      const std::string& type = answer_body_.contentType();
+      headers.set(HeaderId::ContentType, memory_.keep(isHeaderValue(type) ? type : std::string()));
     }
-    if (has_http_body_ && !call_.method->plan->server_streaming) {
+    if (answer_body_.hasBody() && !call_.method->plan->server_streaming) {
       headers.set(HeaderId::ContentLength, arena.decimal(bytes_.size()));
     }
     if (!ends_) return;
@@ -279,42 +282,12 @@ class GrpcJsonTranscoder final : public HttpFilter {
 
   // What path and query say goes before it. False: why_ says what is wrong.
   bool beginHttpBody(std::string_view type) {
-    content_type_ = type;
-    request_head_ = RequestTranslator::messageOf(settingsOf(false), &why_);
+    request_body_.begin(RequestTranslator::messageOf(settingsOf(false), &why_), type);
     return why_.empty();
   }
 
   void giveHttpBody() {
-    if (is_first_given_ && request_data_.empty()) return;
-    is_first_given_ = true;
-    std::string message = std::exchange(request_head_, {});
-    transcoder::appendHttpBody(&message, call_.method->request_path,
-                               std::exchange(content_type_, {}), request_data_, call_.unknown);
-    http::appendGrpcFrameHeader(&request_bytes_, 0, message.size());
-    request_bytes_.append(message);
-    request_data_.clear();
-  }
-
-  bool addHttpBody(std::string_view data) {
-    kept_.append(data);
-    std::string_view rest = kept_;
-    std::string_view message;
-    while (http::takeGrpcFrame(&rest, &message)) {
-      transcoder::HttpBody body;
-      // Of a call that answers once, the first says it all.
-      if (message.empty() || (has_http_body_ && !call_.method->plan->server_streaming)) continue;
-      if (!readHttpBody(message, call_.method->response_path, &body)) {
-        why_ = "the answer is no google.api.HttpBody";
-        return false;
-      }
-      if (!std::exchange(has_http_body_, true)) {
-        if (isHeaderValue(body.content_type))
-          content_type_of_answer_ = std::move(body.content_type);
-      }
-      bytes_.append(body.data);
-    }
-    kept_.erase(0, kept_.size() - rest.size());
-    return true;
+    request_body_.give(call_.method->request_path, call_.unknown, &request_bytes_);
   }
 
   // ---- the end ----
@@ -343,33 +316,15 @@ class GrpcJsonTranscoder final : public HttpFilter {
 
   // A call that failed without a message answers its google.rpc.Status.
   bool convertStatus(const HeaderMap& trailers, int64_t code) {
-    const transcoder::MessageType* const type = service_.status();
-    if (!service_.plan().converts_status || has_body_ || !type) return false;
-    std::string message;
-    const HeaderEntry* const details = trailers.find(format::kGrpcStatusDetails);
-    if (!details || !decodeDetails(details->value(), &message)) {
-      message.clear();
-      transcoder::appendTag(&message, 1, transcoder::WireType::Varint);
-      appendVarint(&message, static_cast<uint64_t>(code));
-      const HeaderEntry* const text = trailers.find(HeaderId::GrpcMessage);
-      if (text && !text->value().empty()) {
-        transcoder::appendDelimited(&message, 2, format::decodeUrlText(text->value()));
-      }
-    }
     std::string json;
-    transcoder::MessagePrinter printer(service_.types(), service_.printOptions());
-    if (!printer.print(*type, message, &json)) return false;
+    if (!service_.plan().converts_status || has_body_ ||
+        !transcoder::printStatus(service_, trailers, code, &json)) {
+      return false;
+    }
     bytes_ = std::move(json);
     is_converted_ = true;
     status_ = format::httpStatusOfGrpc(code);
     return true;
-  }
-
-  // With padding or without.
-  static bool decodeDetails(std::string_view text, std::string* out) {
-    std::string padded(text);
-    while (padded.size() % 4 != 0) padded.push_back('=');
-    return decodeBase64(padded, out);
   }
 
   void keep(const HeaderMap& trailers, Trailers* kept) {
@@ -406,13 +361,9 @@ class GrpcJsonTranscoder final : public HttpFilter {
   std::string request_bytes_;
   // The same of the answer; where that is one message, all of it.
   std::string bytes_;
-  // Of a body that is no JSON, what waits for its end, and what goes before it.
-  std::string request_data_;
-  std::string request_head_;
-  std::string content_type_;
-  // Of an answer that is no JSON: the frame that is under way.
-  std::string kept_;
-  std::string content_type_of_answer_;
+  // Of bodies that are no JSON.
+  transcoder::HttpBodyRequest request_body_;
+  transcoder::HttpBodyAnswer answer_body_;
   // Kept, of the message that passes.
   Trailers request_trailers_;
   Trailers trailers_;
@@ -433,9 +384,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
   bool is_answering_ = false;
   // The latest replacement is the answer's.
   bool gives_answer_ = false;
-  bool is_first_given_ = false;
   bool has_body_ = false;
-  bool has_http_body_ = false;
   bool is_head_sent_ = false;
   bool is_trailers_only_ = false;
   bool is_converted_ = false;

@@ -194,7 +194,10 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
     return asFilterConfig(ExtProcRoute::build(*plan.ext_proc, scope.clusters, scope.registry));
   }
   if (plan.compressor) return asFilterConfig(CompressorSettings::build(*plan.compressor, scope));
-  if (plan.custom_response) return asFilterConfig(CustomResponses::build(*plan.custom_response));
+  if (plan.custom_response) {
+    return asFilterConfig(
+        CustomResponses::build(*plan.custom_response, scope.registry, stats::plainScope("")));
+  }
   if (plan.bandwidth_limit) {
     return std::unique_ptr<const route::FilterConfig>(
         BandwidthSettings::build(*plan.bandwidth_limit, scope));

@@ -6,10 +6,8 @@
 
 #include "base/base64.h"
 #include "base/hex.h"
-#include "base/json.h"
-#include "base/json_tree.h"
 #include "base/wall_clock.h"
-#include "filters/http/header_rules.h"
+#include "filters/http/oauth2_callback.h"
 #include "filters/http/oauth2_client.h"
 #include "filters/http/oauth2_session.h"
 #include "log/log.h"
@@ -25,62 +23,6 @@ using OAuth2Texts = std::vector<std::string>;
 
 constexpr std::string_view kStatusHeader = "x-envoy-oauth-status";
 constexpr std::string_view kReasonHeader = "x-envoy-oauth-failure-reason";
-
-// "<nonce>.<its digest>"
-std::string csrfTokenOf(std::string_view secret, std::string_view nonce) {
-  return std::string(nonce) + "." + encodeBase64(tls::hmacOf(tls::Digest::Sha256, secret, nonce));
-}
-
-// What the provider gives back with a client.
-struct OAuth2State {
-  // Why it is none; empty: it is one.
-  std::string why;
-  std::string url;
-  std::string csrf_token;
-  std::string flow;
-
-  static OAuth2State parse(std::string_view coded);
-  static std::string code(std::string_view url, std::string_view csrf_token, std::string_view flow);
-};
-
-OAuth2State OAuth2State::parse(std::string_view coded) {
-  OAuth2State state;
-  std::string text;
-  if (!decodeBase64Url(coded, &text)) text.clear();
-  Arena arena(1024);
-  const JsonNode* const root = parseJson(text, arena, JsonRepeats::LastWins);
-  if (!root || !root->isObject()) {
-    state.why = "State query param is not a valid JSON: " + text;
-    return state;
-  }
-  const JsonNode* const url = root->find("url");
-  const JsonNode* const token = root->find("csrf_token");
-  if (!url || !token) {
-    state.why = "State query param does not contain url or CSRF token: " + text;
-    return state;
-  }
-  if (url->isString()) state.url = url->text;
-  if (token->isString()) state.csrf_token = token->text;
-  const JsonNode* const flow = root->find("flow_id");
-  if (flow && flow->isString()) state.flow = flow->text;
-  // It becomes part of cookies' names, and whoever comes back says it.
-  if (!state.flow.empty() && !isHeaderName(state.flow)) {
-    state.flow.clear();
-    state.why = "State query param contains an invalid flow id";
-  }
-  return state;
-}
-
-std::string OAuth2State::code(std::string_view url, std::string_view csrf_token,
-                              std::string_view flow) {
-  std::string text = "{\"url\":\"";
-  appendJsonInside(&text, url);
-  text.append("\",\"csrf_token\":\"");
-  appendJsonInside(&text, csrf_token);
-  text.append("\",\"flow_id\":\"");
-  appendJsonInside(&text, flow);
-  return encodeBase64Url(text.append("\"}"));
-}
 
 // Of one request.
 class OAuth2 final : public HttpFilter, private calls::CallOwner {
@@ -290,65 +232,28 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
 
   // ---- back from the provider ----
 
-  // Empty: the state and the code are good. Otherwise why they are not.
-  std::string readCallback() {
-    const http::Query query = http::Query::of(path_, http::Query::Decoding::None);
-    const auto state = query.find("state");
-    const auto code = query.find("code");
-    if (query.find("error")) {
-      if (state) checkState(*state);
-      return "OAuth server returned an error: " + query.text();
-    }
-    if (!code || !state) return "Code or state query param does not exist: " + query.text();
-    code_ = memory_.keep(*code);
-    return checkState(*state);
-  }
-
-  std::string checkState(std::string_view coded) {
-    OAuth2State state = OAuth2State::parse(coded);
-    if (!state.why.empty()) return state.why;
-    // What is said of the flow is only believed with the cookie that goes with it.
-    if (!isOurs(state)) return "CSRF token validation failed";
-    flow_ = state.flow;
-    if (!isWholeUrl(state.url)) return "State url can not be initialized: " + state.url;
-    if (!settings_->isAllowedUrl(state.url)) {
-      return "State url host is not in the allowed redirect domains: " + state.url;
-    }
-    original_url_ = std::move(state.url);
-    return {};
-  }
-
-  bool isOurs(const OAuth2State& state) const {
-    const std::string_view cookie = flowValue(settings_->plan.nonce->name, state.flow);
-    if (cookie.empty() || !tls::areSame(cookie, state.csrf_token)) return false;
-    const size_t dot = state.csrf_token.find('.');
-    if (dot == std::string::npos) return false;
-    return tls::areSame(csrfTokenOf(settings_->hmacSecret(scope_.worker),
-                                    std::string_view(state.csrf_token).substr(0, dot)),
-                        state.csrf_token);
-  }
-
-  std::string_view flowValue(const std::string& name, std::string_view flow) const {
-    const std::string_view value = jar_.valueOf(name + "." + std::string(flow));
-    return value.empty() ? jar_.valueOf(name) : value;
+  bool readCallback() {
+    callback_ = OAuth2Callback::read(*settings_, settings_->hmacSecret(scope_.worker), path_, jar_);
+    return callback_.why.empty();
   }
 
   // A client that has logged in meanwhile.
   FilterStatus returnFromRace() {
-    if (std::string why = readCallback(); !why.empty()) return refuse(std::move(why));
-    const std::string_view path = pathOfUrl(original_url_);
+    if (!readCallback()) return refuse(std::move(callback_.why));
+    const std::string_view path = pathOfUrl(callback_.original_url);
     if (settings_->isRedirectPath(path)) {
       return refuse("State url query params matches the redirect path matcher: " +
                     std::string(path));
     }
-    session_->deleteFlow(flow_, &cookies_out_);
-    sendTo(original_url_, "oauth.race_redirect");
+    session_->deleteFlow(callback_.flow, &cookies_out_);
+    sendTo(callback_.original_url, "oauth.race_redirect");
     return FilterStatus::Answer;
   }
 
   FilterStatus exchangeCode() {
-    if (std::string why = readCallback(); !why.empty()) return refuse(std::move(why));
-    const std::string_view sealed = flowValue(settings_->plan.code_verifier->name, flow_);
+    if (!readCallback()) return refuse(std::move(callback_.why));
+    const std::string_view sealed =
+        flowValueOf(jar_, settings_->plan.code_verifier->name, callback_.flow);
     if (sealed.empty()) return refuse("Code verifier cookie is missing in the request");
     std::string verifier;
     if (const char* const why = session_->unseal(sealed, &verifier)) {
@@ -360,7 +265,7 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
       return refuse("Failed to obtain client credential: " + credential.error().message);
     }
     if (!hasEndpoint()) return refuse("Token endpoint cluster not found");
-    client.askByCode(call_, *scope_.calls, credential.value(), code_,
+    client.askByCode(call_, *scope_.calls, credential.value(), callback_.code,
                      formatted(settings_->redirect_uri), verifier);
     return FilterStatus::Pause;
   }
@@ -410,9 +315,9 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
 
   void onLoggedIn() {
     if (!session_->write(&cookies_out_)) return refuseLongToken();
-    session_->deleteFlow(flow_, &cookies_out_);
+    session_->deleteFlow(callback_.flow, &cookies_out_);
     count(OAuth2Counter::OauthSuccess);
-    sendTo(original_url_, "oauth.logged_in");
+    sendTo(callback_.original_url, "oauth.logged_in");
     place_.answer(reply_);
   }
 
@@ -474,7 +379,7 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
   }
 
   FilterStatus refuse(std::string why) {
-    if (!flow_.empty()) session_->deleteFlow(flow_, &cookies_out_);
+    if (!callback_.flow.empty()) session_->deleteFlow(callback_.flow, &cookies_out_);
     return answerWith(401, "OAuth flow failed.", std::move(why));
   }
   // What is needed is not there.
@@ -508,9 +413,7 @@ class OAuth2 final : public HttpFilter, private calls::CallOwner {
   std::string_view host_;
   std::string_view path_;
   std::string_view scheme_;
-  std::string_view code_;
-  std::string flow_;
-  std::string original_url_;
+  OAuth2Callback callback_;
   std::string base_url_;
   std::string redirect_uri_;
   std::string reason_;

@@ -56,6 +56,7 @@ class ClientConnection final : public http::ClientCodec,
   void pauseReading() override { connection_.pauseReading(); }
   void resumeReading() override { connection_.resumeReading(); }
   http::RawSource* rawSource() override { return connection_.transport() ? nullptr : this; }
+  size_t waitingMemory() const override { return connection_.pendingMemory(); }
 
   // http::RawSource
   int fd() const override { return connection_.fd(); }

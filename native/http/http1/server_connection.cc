@@ -209,6 +209,19 @@ void ServerConnection::closed(bool by_peer) {
   callbacks_.onConnectionClosed(by_peer);
 }
 
+// A connection has one stream at a time. The real server leaves it open behind the request that it
+// sheds, and its client without an answer.
+void ServerConnection::tellHolders(Holders* into) {
+  if (stream_) into->add(0, stream_->heldMemory(connection_.pendingMemory()));
+}
+
+http::ServerCodec::Shed ServerConnection::shedStream(uint32_t) {
+  if (!stream_) return Shed::Gone;
+  resetStream(ResetReason::Overload, "overload");
+  closed(false);
+  return Shed::Told;
+}
+
 // ---- events ----
 
 void ServerConnection::onBelowLowWatermark() {

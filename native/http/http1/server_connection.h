@@ -36,6 +36,8 @@ class ServerConnection final : public http::ServerCodec,
   void abort() override { closed(false); }
   int fd() const override { return connection_.fd(); }
   bool isIdleFor(net::Millis ms) const override;
+  void tellHolders(Holders* into) override;
+  Shed shedStream(uint32_t) override;
 
   // http::ServerStream
   void sendInformational(uint16_t status, http::HeaderMap* headers) override;

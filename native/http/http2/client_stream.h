@@ -37,6 +37,7 @@ class ClientStream final : public StreamBase, public http::ClientStream {
   void pauseReading() override;
   void resumeReading() override;
   http::RawSource* rawSource() override { return nullptr; }
+  size_t waitingMemory() const override { return pendingMemory(); }
 
  private:
   enum class Method : uint8_t { Other, Head, Connect };

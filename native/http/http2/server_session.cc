@@ -56,6 +56,23 @@ bool ServerSession::isIdleFor(net::Millis ms) const {
          net::Loop::readClockMicros() / 1000 >= idle_since_ + ms;
 }
 
+void ServerSession::tellHolders(Holders* into) {
+  forEachStream([into](const StreamBase& stream) {
+    const auto& one = static_cast<const ServerStream&>(stream);
+    const size_t waiting = one.pendingMemory();
+    into->add(one.id(), one.sink_ ? one.sink_->heldMemory(waiting) : waiting);
+  });
+}
+
+http::ServerCodec::Shed ServerSession::shedStream(uint32_t id) {
+  StreamBase* const stream = find(id);
+  if (!stream) return Shed::Gone;
+  const bool is_told = static_cast<ServerStream&>(*stream).sink_ != nullptr;
+  sendReset(id, ErrorCode::InternalError);
+  tellReset(*stream, ResetReason::Overload, "overload", true);
+  return is_told ? Shed::Told : Shed::Left;
+}
+
 void ServerSession::beginIdle() {
   idle_since_ = loop().now();
   if (settings_.idle_timeout_ms == 0) return;
@@ -69,10 +86,10 @@ net::Millis ServerSession::idleTimeout() const {
                                    settings_.idle_timeout_ms);
 }
 
-net::Millis ServerSession::flushTimeout() const {
-  if (settings_.bypasses_overload) return settings_.flush_timeout_ms;
-  return scratch().overload.scaled(net::Overload::TimerType::StreamFlush,
-                                   settings_.flush_timeout_ms);
+net::Millis ServerSession::flushTimeoutOf(const StreamBase& stream) const {
+  const net::Millis timeout = ownFlushTimeout(stream).value_or(settings_.flush_timeout_ms);
+  if (settings_.bypasses_overload) return timeout;
+  return scratch().overload.scaled(net::Overload::TimerType::StreamFlush, timeout);
 }
 
 void ServerSession::onRescale() {

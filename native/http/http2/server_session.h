@@ -22,12 +22,14 @@ class ServerSession final : public http::ServerCodec, public Session {
   void onTooSlow() override { abort(); }
   int fd() const override { return Session::connection().fd(); }
   bool isIdleFor(net::Millis ms) const override;
+  void tellHolders(Holders* into) override;
+  Shed shedStream(uint32_t id) override;
 
   // ---- for its streams ----
 
   const http::ServerSettings& settings() const { return settings_; }
-  // Of answers that are composed whole.
-  net::Millis flushTimeout() const;
+  // Of an answer that is composed whole.
+  net::Millis flushTimeoutOf(const StreamBase& stream) const;
   // The connection ends once the requests that it has are answered.
   void endAfterStreams();
 

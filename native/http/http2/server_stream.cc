@@ -120,7 +120,7 @@ void ServerStream::finishHead(http::ResponseOut& head, bool) {
 
 http::RequestSink* ServerStream::leave() {
   ServerSession& session = this->session();
-  session.leave(*this, session.flushTimeout());
+  session.leave(*this, session.flushTimeoutOf(*this));
   // What is still to come of the request is not wanted.
   if (!Session::hasRemoteEnded(*this)) session.resetAfterEnd(*this, ErrorCode::NoError);
   return std::exchange(sink_, nullptr);
@@ -151,6 +151,8 @@ void ServerStream::sendTrailers(HeaderMap* trailers) {
   meter_ = nullptr;
   if (sink) sink->onAnswerComplete();
 }
+
+void ServerStream::setFlushTimeout(net::Millis ms) { session().setFlushTimeout(*this, ms); }
 
 void ServerStream::flush() {
   session().sendGathered();

@@ -24,6 +24,7 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   void resumeReading() override;
   bool endsConnection() const override { return false; }
   http::RawSink* rawSink() override { return nullptr; }
+  void setFlushTimeout(net::Millis ms) override;
 
  private:
   friend class ServerSession;

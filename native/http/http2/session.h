@@ -15,7 +15,9 @@
 // - A block of fields is read to its end, whatever becomes of its stream: the tables depend on it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -131,6 +133,11 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // The one that hears onReadEnd() once another one is told of something.
   void telling(StreamBase& stream);
   static bool hasHeadOf(const StreamBase& stream) { return stream.head_received_; }
+  // Of setFlushTimeout().
+  static std::optional<net::Millis> ownFlushTimeout(const StreamBase& stream) {
+    if (stream.flush_timeout_ms_ == StreamBase::kOfSession) return std::nullopt;
+    return stream.flush_timeout_ms_;
+  }
 
  public:
   static bool hasRemoteEnded(const StreamBase& stream) { return stream.remote_ended_; }
@@ -153,6 +160,11 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // RST_STREAM, at once, or once what is composed has been sent; the stream is released.
   void reset(StreamBase& stream, ErrorCode code);
   void resetAfterEnd(StreamBase& stream, ErrorCode code);
+  // In place of what leave() is told.
+  void setFlushTimeout(StreamBase& stream, net::Millis ms) {
+    stream.flush_timeout_ms_ =
+        static_cast<uint32_t>(std::min<net::Millis>(ms, StreamBase::kOfSession - 1));
+  }
   // Nobody waits for the stream any more, which goes on until all of it is sent, at most so long
   // without moving; 0: as long as it takes.
   void leave(StreamBase& stream, net::Millis flush_timeout_ms);

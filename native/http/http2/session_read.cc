@@ -61,7 +61,8 @@ void Session::received(const char* data, size_t size) {
     if (used < size) leftover_ = std::make_unique<std::string>(data + used, size - used);
   }
   if (isReading()) {
-    if (phase_ == Phase::Open) announceWindow();
+    // A server has begun with the first bytes that it read.
+    if (phase_ == Phase::Open || side_ == Side::Server) announceWindow();
     giveBackConnection();
   }
   if (isOpen()) onMoved();
@@ -90,12 +91,10 @@ size_t Session::consumePreface(const char* data, size_t size) {
     failSilently("http2.bad_preface");
     return size;
   }
-  // As soon as it is plain what is spoken: "PRI * HTTP/2".
-  constexpr size_t kPlain = 12;
-  if (common >= kPlain) begin();
+  // As the real server: whoever chose this codec knows what is spoken.
+  begin();
   if (common < kPreface.size()) return 0;
   phase_ = Phase::Settings;
-  begin();
   return common;
 }
 

@@ -35,6 +35,7 @@ void StreamBase::clearBase() {
   length_left_ = kNoLength;
   trailers_.reset();
   flush_deadline_ = net::kNever;
+  flush_timeout_ms_ = kOfSession;
   read_pauses_ = 0;
   reset_after_ = -1;
   end_pending_ = local_ended_ = remote_ended_ = behind_ = head_received_ = false;

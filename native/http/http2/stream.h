@@ -40,6 +40,8 @@ class StreamBase : public ListNode<StreamBase> {
 
   uint32_t id() const { return id_; }
   bool isOpen() const { return session_ != nullptr; }
+  // What those bytes take that wait to be sent.
+  size_t pendingMemory() const { return pending_.memory(); }
 
  protected:
   // ---- what its side makes of frames ----
@@ -79,7 +81,9 @@ class StreamBase : public ListNode<StreamBase> {
   std::unique_ptr<SavedFields> trailers_;
   // When what is composed whole must have moved on; kNever: it is not.
   net::Millis flush_deadline_ = net::kNever;
-  uint32_t flush_timeout_ms_ = 0;
+  // kOfSession until it is told, or composed whole.
+  static constexpr uint32_t kOfSession = UINT32_MAX;
+  uint32_t flush_timeout_ms_ = kOfSession;
   uint16_t read_pauses_ = 0;
   // Of RST_STREAM that follows once all is sent; negative: none.
   int8_t reset_after_ = -1;

@@ -78,6 +78,7 @@ const FIELDS = supportedFields<HcmConfig>(
     'forward_client_cert_details',
     'set_current_client_cert_details',
     'add_proxy_protocol_connection_state',
+    'represent_ipv4_remote_address_as_ipv4_mapped_ipv6',
     'upgrade_configs',
     'tracing',
     'scoped_routes',
@@ -145,6 +146,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
     const tracing =
       config.tracing && compileTracing(config.tracing, place.field('tracing'), context);
     refuseValidators(config, place);
+    warnOfMappedAddresses(config, place);
     const ids = compileRequestIds(config, place);
     const chain = compileHttpFilters(http_filters, place.field('http_filters'), context);
     return {
@@ -197,6 +199,12 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
     };
   },
 });
+
+/** As in the real server of this release, where nothing reads the field any more. */
+function warnOfMappedAddresses(config: HcmConfig, place: Place): void {
+  const name = 'represent_ipv4_remote_address_as_ipv4_mapped_ipv6';
+  if (config[name]) place.field(name).warn(`${name} has no effect: addresses stay as they are`);
+}
 
 /** As in the real server, which is built without validators. */
 function refuseValidators(config: HcmConfig, place: Place): void {

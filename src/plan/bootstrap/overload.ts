@@ -43,6 +43,8 @@ export interface OverloadPlan {
   readonly timerMinimums: readonly TimerMinimum[];
   /** How often memory is given back to the system while that action goes all the way. */
   readonly shrinkIntervalMs: number;
+  /** Streams count for their memory that hold half of 2 to the power of this, and more; 0: none do. */
+  readonly minAccountPower: number;
 }
 
 const FIELDS = supportedFields<OverloadManager>('envoy.config.overload.v3.OverloadManager', [
@@ -137,6 +139,7 @@ export function compileOverload(
     points,
     timerMinimums: timersOf(message),
     shrinkIntervalMs: shrinkIntervalOf(message),
+    minAccountPower: message.buffer_factory_config?.minimum_account_to_track_power_of_two ?? 0,
   };
 }
 
@@ -186,7 +189,6 @@ function compileActions(
     if (name === `${ACTION_PREFIX}close_idle_http_connections`) {
       at.field('name').warn(`${name} ends connections of HTTP/3 alone: there are none`);
     }
-    if (name === RESET_STREAMS) at.field('name').error(`${name} is not supported yet`);
     checkActionConfig(action, message, at);
     const what = `overload action ${name}`;
     const triggers = compileTriggers(action.triggers, at.field('triggers'), monitors, what, what);

@@ -2,12 +2,19 @@
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_bootstrap_v3_Watchdog as WatchdogMessage,
+  envoy_config_bootstrap_v3_Watchdog_WatchdogAction as ActionMessage,
   envoy_config_bootstrap_v3_Watchdogs as WatchdogsMessage,
 } from '../../../build/messages.gen.js';
+import { findExtension, type CompileContext } from '../extension.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import type { Watchdog, Watchdogs } from '../plan.gen.js';
+import {
+  WatchdogAction_Event as Event,
+  type Watchdog,
+  type WatchdogAction,
+  type Watchdogs,
+} from '../plan.gen.js';
 
 const WATCHDOGS = supportedFields<WatchdogsMessage>('envoy.config.bootstrap.v3.Watchdogs', [
   'main_thread_watchdog',
@@ -20,31 +27,50 @@ const WATCHDOG = supportedFields<WatchdogMessage>('envoy.config.bootstrap.v3.Wat
   'max_kill_timeout_jitter',
   'multikill_timeout',
   'multikill_threshold',
+  'actions',
 ]);
+const ACTION = supportedFields<ActionMessage>('envoy.config.bootstrap.v3.Watchdog.WatchdogAction', [
+  'config',
+  'event',
+]);
+const EVENTS = {
+  KILL: Event.KILL,
+  MULTIKILL: Event.MULTIKILL,
+  MEGAMISS: Event.MEGA_MISS,
+  MISS: Event.MISS,
+} as const;
 
 const MISS_MS = 200;
 const MEGA_MISS_MS = 1000;
 
 /** Threads are watched whether this is configured or not. */
-export function compileWatchdogs(bootstrap: Bootstrap, place: Place): Watchdogs {
+export function compileWatchdogs(
+  bootstrap: Bootstrap,
+  place: Place,
+  context: CompileContext,
+): Watchdogs {
   const { watchdog, watchdogs = {} } = bootstrap;
   if (watchdog) {
     if (bootstrap.watchdogs) {
       place.field('watchdogs').error('Only one of watchdog or watchdogs should be set!');
     }
-    const both = compileWatchdog(watchdog, place.field('watchdog'));
+    const both = compileWatchdog(watchdog, place.field('watchdog'), context);
     return { main: both, workers: both };
   }
   const at = place.field('watchdogs');
   refuseOtherFields(at, watchdogs, WATCHDOGS);
   const { main_thread_watchdog: main = {}, worker_watchdog: workers = {} } = watchdogs;
   return {
-    main: compileWatchdog(main, at.field('main_thread_watchdog')),
-    workers: compileWatchdog(workers, at.field('worker_watchdog')),
+    main: compileWatchdog(main, at.field('main_thread_watchdog'), context),
+    workers: compileWatchdog(workers, at.field('worker_watchdog'), context),
   };
 }
 
-function compileWatchdog(message: WatchdogMessage, place: Place): Watchdog {
+function compileWatchdog(
+  message: WatchdogMessage,
+  place: Place,
+  context: CompileContext,
+): Watchdog {
   refuseOtherFields(place, message, WATCHDOG);
   return {
     miss_ms: wholeMs(message.miss_timeout, MISS_MS),
@@ -53,5 +79,27 @@ function compileWatchdog(message: WatchdogMessage, place: Place): Watchdog {
     kill_jitter_ms: wholeMs(message.max_kill_timeout_jitter, 0),
     multikill_ms: wholeMs(message.multikill_timeout, 0),
     multikill_millionths: Math.round((message.multikill_threshold?.value ?? 0) * 10_000),
+    actions: (message.actions ?? []).flatMap(
+      (action, index) => compileAction(action, place.field('actions').index(index), context) ?? [],
+    ),
   };
+}
+
+function compileAction(
+  message: ActionMessage,
+  place: Place,
+  context: CompileContext,
+): WatchdogAction | undefined {
+  refuseOtherFields(place, message, ACTION);
+  const at = place.field('config');
+  const config = message.config ?? {};
+  const extension = findExtension(context, 'watchdogActions', config, at);
+  const { event = 'UNKNOWN' } = message;
+  if (!extension || !config.typed_config) return undefined;
+  const action = extension.compile(config.typed_config, at.field('typed_config'), context);
+  if (event === 'UNKNOWN') {
+    place.field('event').warn('UNKNOWN never happens: the action is not done');
+    return undefined;
+  }
+  return { ...action, event: EVENTS[event] };
 }

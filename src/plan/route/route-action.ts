@@ -53,6 +53,7 @@ const ACTION = supportedFields<RouteAction>('envoy.config.route.v3.RouteAction',
   'append_x_forwarded_host',
   'timeout',
   'idle_timeout',
+  'flush_timeout',
   'priority',
   'max_stream_duration',
   'max_grpc_timeout',
@@ -141,6 +142,8 @@ export function compileClusterAction(
     timeout_ms: duration ? 0 : wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
     idle_timeout_ms:
       message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
+    flush_timeout_ms:
+      message.flush_timeout === undefined ? undefined : wholeMs(message.flush_timeout, 0),
     max_stream_duration_ms:
       duration?.max_stream_duration === undefined
         ? undefined

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "profile/stack_of_thread.h"
@@ -109,6 +112,98 @@ TEST("Several threads that are stuck end the process where one does not") {
   two.lookUntil(1000);
   EXPECT_EQ(two.killed,
             "GuardDog: multiple threads stuck for more than watchdog_multikill_timeout");
+}
+
+namespace {
+
+plan::WatchdogAction actionAt(plan::WatchdogAction::Event event) {
+  plan::WatchdogAction action;
+  action.event = event;
+  return action;
+}
+
+}  // namespace
+
+TEST("Stacks are written at an event, of each thread no more often than is wanted") {
+  std::atomic<pid_t> id = 0;
+  std::atomic<bool> over = false;
+  std::thread busy([&] {
+    profile::answerWithStack();
+    id = static_cast<pid_t>(::syscall(SYS_gettid));
+    while (!over) {
+    }
+  });
+  while (id == 0) std::this_thread::yield();
+  plan::WatchdogAction action = actionAt(plan::WatchdogAction::Event::Miss);
+  action.backtrace = plan::BacktraceAction{1000};
+  worker::ProfileTaker profiles;
+  worker::WatchdogActions actions({action}, profiles, nullptr);
+  const worker::WatchedThread known{"wrk:worker_0", [] { return 1; }, [&] { return id.load(); }};
+  const worker::WatchedThread unknown{"wrk:worker_1", [] { return 1; }, [] { return pid_t{0}; }};
+  using Event = worker::WatchdogActions::Event;
+  actions.run(Event::MegaMiss, {&known}, 1 * kMs);
+  EXPECT_EQ(actions.takeCounts().backtraces_logged, 0u);
+  actions.run(Event::Miss, {&known, &unknown}, 1 * kMs);
+  actions.run(Event::Miss, {&known}, 900 * kMs);
+  const worker::WatchdogActions::Counts counts = actions.takeCounts();
+  EXPECT_EQ(counts.backtraces_logged, 1u);
+  EXPECT_EQ(counts.backtraces_failed, 1u);
+  actions.run(Event::Miss, {&known}, 1001 * kMs);
+  EXPECT_EQ(actions.takeCounts().backtraces_logged, 1u);
+  over = true;
+  busy.join();
+}
+
+TEST("A profile is taken while threads are away, as often as is wanted and one at a time") {
+  std::atomic<pid_t> id = 0;
+  std::atomic<bool> over = false;
+  std::thread busy([&] {
+    profile::answerWithStack();
+    id = static_cast<pid_t>(::syscall(SYS_gettid));
+    while (!over) {
+    }
+  });
+  while (id == 0) std::this_thread::yield();
+  char folder[] = "/tmp/fairlead-profiles-XXXXXX";
+  EXPECT(::mkdtemp(folder) != nullptr);
+  plan::WatchdogAction action = actionAt(plan::WatchdogAction::Event::Miss);
+  action.profile = plan::ProfileAction{folder, 20, 1};
+  plan::WatchdogAction nowhere = actionAt(plan::WatchdogAction::Event::MegaMiss);
+  nowhere.profile = plan::ProfileAction{"/nowhere", 20, 1};
+  worker::ProfileTaker profiles;
+  worker::WatchdogActions actions({action, nowhere}, profiles, nullptr);
+  const worker::WatchedThread known{"wrk:worker_0", [] { return 1; }, [&] { return id.load(); }};
+  using Event = worker::WatchdogActions::Event;
+  actions.run(Event::MegaMiss, {&known}, 1 * kMs);
+  EXPECT(!profiles.isRunning());
+  actions.run(Event::Miss, {&known}, 1 * kMs);
+  EXPECT(profiles.isRunning());
+  // It runs already.
+  actions.run(Event::Miss, {&known}, 2 * kMs);
+  profiles.sample({&known}, 11 * kMs);
+  profiles.sample({&known}, 21 * kMs);
+  EXPECT(!profiles.isRunning());
+  const worker::WatchdogActions::Counts counts = actions.takeCounts();
+  EXPECT_EQ(counts.profiles_attempted, 2u);
+  EXPECT_EQ(counts.profiles_captured, 1u);
+  // There are enough.
+  actions.run(Event::Miss, {&known}, 100 * kMs);
+  EXPECT(!profiles.isRunning());
+  EXPECT_EQ(actions.takeCounts().profiles_attempted, 1u);
+  over = true;
+  busy.join();
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    ++files;
+    std::ifstream file(entry.path(), std::ios::binary);
+    uintptr_t head[5] = {};
+    file.read(reinterpret_cast<char*>(head), sizeof(head));
+    EXPECT_EQ(head[1], 3u);
+    EXPECT_EQ(head[3], 10'000u);
+    EXPECT(entry.path().filename().string().starts_with("ProfileAction."));
+  }
+  EXPECT_EQ(files, 1u);
+  std::filesystem::remove_all(folder);
 }
 
 TEST("A thread that is busy tells its stack, one that is not there does not") {

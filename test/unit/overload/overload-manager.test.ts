@@ -19,6 +19,7 @@ const PLAN: OverloadPlan = {
   ],
   timerMinimums: [],
   shrinkIntervalMs: 1000,
+  minAccountPower: 0,
 };
 
 function managerOf(plan: OverloadPlan) {

@@ -68,6 +68,21 @@ test('an overload manager becomes monitors, and what follows their pressure', ()
   assert.equal(overload?.points[0]?.subject, Subject.POINT_TCP_LISTENER_ACCEPT);
 });
 
+test('streams are reset for their memory from some size on, which must be said', () => {
+  const reset = action('reset_high_memory_stream');
+  const { overload, issues } = compile({
+    overload_manager: {
+      resource_monitors: [FILE],
+      actions: [reset],
+      buffer_factory_config: { minimum_account_to_track_power_of_two: 20 },
+    },
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(overload?.actions[0]?.subject, Subject.RESET_HIGH_MEMORY_STREAM);
+  assert.equal(overload?.minAccountPower, 20);
+  assert.match(problemsOf({ actions: [reset] })[0] ?? '', /requires buffer_factory_config/);
+});
+
 test('timers fall to a time or to a share of what is configured', () => {
   const { overload } = compile({
     overload_manager: {

@@ -38,6 +38,13 @@ test('a timeout of 0 is told from none', () => {
   assert.equal(route?.cluster?.idle_timeout_ms, 0);
 });
 
+test('the time for last bytes is the route’s own, where it has one', () => {
+  const { route: one } = compileOneRoute({ route: { cluster: 'origin', flush_timeout: 250 } });
+  const { route: none } = compileOneRoute({ route: { cluster: 'origin' } });
+  assert.equal(one?.cluster?.flush_timeout_ms, 250);
+  assert.equal(none?.cluster?.flush_timeout_ms, undefined);
+});
+
 test('an unknown cluster is an error with the nearest name', () => {
   assert.deepEqual(compileOneRoute({ route: { cluster: 'orgin' } }).issues, [
     "error routes[0].route.cluster: route: unknown cluster 'orgin' (origin?)",
