@@ -278,6 +278,11 @@ export interface NativeProxy {
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
   clusterStatus(name: string): string | undefined;
+  /**
+   * What the hosts of that element have reported of their load since the last call, in its order, as JSON: of
+   * each metric the number of reports and their sum; undefined: nobody wants to know.
+   */
+  takeLoads(name: string): string | undefined;
   /** Waits for locks since they are traced, in cycles of the processor's clock. */
   contention(): Contention;
   /** From here on workers are sampled, every 10 ms of their CPU time; false: they do not run. */

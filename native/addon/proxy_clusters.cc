@@ -239,6 +239,12 @@ Napi::Value ProxyClusters::clusterStatus(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), worker::clusterStatusJson(*cluster));
 }
 
+Napi::Value ProxyClusters::takeLoads(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  const std::string json = cluster ? worker::takeLoadsJson(*cluster) : std::string();
+  return json.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), json);
+}
+
 Napi::Value ProxyClusters::openClusters(const Napi::CallbackInfo& info) {
   auto filter = nameFilterOf(info[1]);
   if (!filter) return fail(info.Env(), filter.error().message);

@@ -59,6 +59,8 @@ class ProxyClusters {
 
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);
+  // Absent: there is no such cluster, or nobody wants to know.
+  Napi::Value takeLoads(const Napi::CallbackInfo& info);
   Napi::Value openClusters(const Napi::CallbackInfo& info);
 
  private:

@@ -79,6 +79,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::addOdcdsStats>("addOdcdsStats"),
                          method<&ProxyClusters::onDemands>("onDemands"),
                          method<&ProxyClusters::clusterStatus>("clusterStatus"),
+                         method<&ProxyClusters::takeLoads>("takeLoads"),
                          method<&ProxyClusters::openClusters>("openClusters"),
                          method<&ProxyStats::stat>("stat"),
                          method<&ProxyStats::counterAdd>("counterAdd"),

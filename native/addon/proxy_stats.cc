@@ -106,6 +106,7 @@ Napi::Value ProxyStats::isStat(const Napi::CallbackInfo& info) {
 Napi::Value ProxyStats::statValue(const Napi::CallbackInfo& info) {
   const std::string name = info[0].ToString().Utf8Value();
   const bool is_made_at_need = name.find(".circuit_breakers.") != std::string::npos ||
+                               name.find(".endpoint.") != std::string::npos ||
                                name.find(".fault.") != std::string::npos;
   if (is_made_at_need) data_plane_->refreshStats();
   const auto value = data_plane_->stats().value(name);

@@ -84,7 +84,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
 
 void Exchange::ask() {
   // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
-  upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11);
+  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
     charge(503);
     flag_ = "UH";
@@ -97,7 +97,13 @@ void Exchange::ask() {
     head_.restore(&headers);
     use.server_name = upstream::serverNameOf(head_.authority(), headers, cluster_->settings());
   }
-  attempt_.start(cluster_->poolOf(*pool, use), 0);
+  pool = &cluster_->poolOf(*pool, use);
+  if (!pool->cluster().admits(*pool)) {
+    charge(503);
+    answerLocally(503, "no healthy upstream", "no_healthy_upstream");
+    return;
+  }
+  attempt_.start(*pool, 0);
 }
 
 void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <unordered_set>
@@ -49,6 +50,18 @@ void Checker::remove(uint32_t cluster) {
   engine_->loop.post([engine = engine_.get(), cluster] { engine->clusters.erase(cluster); });
 }
 
+Result<void> Checker::ask(std::shared_ptr<const LoadConfig> config, Hosts hosts) {
+  if (const Result<void> started = start(); !started) return started;
+  engine_->loop.post([engine = engine_.get(), config = std::move(config),
+                      hosts = std::move(hosts)] { engine->ask(config, hosts); });
+  return {};
+}
+
+void Checker::stopAsking(uint32_t cluster) {
+  if (!engine_) return;
+  engine_->loop.post([engine = engine_.get(), cluster] { engine->stopAsking(cluster); });
+}
+
 void Checker::onSaidUnwell(uint32_t cluster, std::weak_ptr<upstream::Host> host) {
   if (!engine_) return;
   engine_->loop.post([engine = engine_.get(), cluster, host = std::move(host)] {
@@ -88,6 +101,7 @@ void Checker::Engine::work() {
   loop.watchBatch(batch);
   while (!is_stopping) loop.turn(static_cast<int>(loop.timers().untilNext(kLongestWaitMs)));
   clusters.clear();
+  questions.clear();
   // Frees what ended just now.
   loop.turn(0);
   loop.closeInbox();
@@ -112,6 +126,31 @@ void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, co
     check = makeCheck(context, config, host);
     check->start();
   }
+}
+
+void Checker::Engine::ask(const std::shared_ptr<const LoadConfig>& config, const Hosts& hosts) {
+  ClusterQuestions& cluster = questions[config->cluster().id()];
+  const Hosts before = std::exchange(cluster.hosts, hosts);
+  if (cluster.config != config) cluster.sessions.clear();
+  cluster.config = config;
+  std::unordered_set<const upstream::Host*> wanted;
+  for (const auto& host : hosts->hosts()) wanted.insert(host.get());
+  std::erase_if(cluster.sessions,
+                [&wanted](const auto& entry) { return !wanted.contains(entry.first); });
+  for (const auto& host : hosts->hosts()) {
+    std::unique_ptr<LoadSession>& session = cluster.sessions[host.get()];
+    if (!session) session = std::make_unique<LoadSession>(context, config, host);
+  }
+  const auto active = std::ranges::count_if(
+      cluster.sessions, [](const auto& entry) { return !entry.second->hasGivenUp(); });
+  config->stats().set(stats::LoadQuestions::Gauge::ActiveSessions, static_cast<uint64_t>(active));
+}
+
+void Checker::Engine::stopAsking(uint32_t cluster) {
+  const auto found = questions.find(cluster);
+  if (found == questions.end()) return;
+  found->second.config->stats().set(stats::LoadQuestions::Gauge::ActiveSessions, 0);
+  questions.erase(found);
 }
 
 void Checker::Engine::onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host) {

@@ -1,6 +1,6 @@
-// All health checks of the process: a loop of their own, on a thread of its own once there are any.
-// So they come in time however busy workers are. What they find out goes to the control thread by
-// the inbox.
+// All health checks of the process, and all questions for hosts' load: a loop of their own, on a
+// thread of its own once there are any. So they come in time however busy workers are. What checks
+// find out goes to the control thread by the inbox; loads are left with their hosts.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "health/check.h"
+#include "health/load_session.h"
 #include "http/http2/stream_pool.h"
 
 namespace fairlead::health {
@@ -31,6 +32,10 @@ class Checker {
   Result<void> check(std::shared_ptr<const CheckConfig> config, Hosts hosts);
   // By the number of its name.
   void remove(uint32_t cluster);
+  // The same of questions for load. A host that has given up is not asked again as long as it is
+  // there.
+  Result<void> ask(std::shared_ptr<const LoadConfig> config, Hosts hosts);
+  void stopAsking(uint32_t cluster);
   // The host has said in an answer that it is not well.
   void onSaidUnwell(uint32_t cluster, std::weak_ptr<upstream::Host> host);
   // No check comes any more. Asked for first, then waited for.
@@ -61,7 +66,15 @@ class Checker {
       std::unordered_map<const upstream::Host*, std::unique_ptr<Check>> checks;
     };
     std::map<uint32_t, ClusterChecks> clusters;
+    struct ClusterQuestions {
+      std::shared_ptr<const LoadConfig> config;
+      Hosts hosts;
+      std::unordered_map<const upstream::Host*, std::unique_ptr<LoadSession>> sessions;
+    };
+    std::map<uint32_t, ClusterQuestions> questions;
 
+    void ask(const std::shared_ptr<const LoadConfig>& config, const Hosts& hosts);
+    void stopAsking(uint32_t cluster);
     void check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts);
     void onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host);
     void work();

@@ -105,8 +105,10 @@ void Mirror::start() {
     return;
   }
   // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
-  if (upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11)) {
-    attempt_.start(cluster_->poolOf(*pool, use_), 0);
+  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
+  if (pool) pool = &cluster_->poolOf(*pool, use_);
+  if (pool && pool->cluster().admits(*pool)) {
+    attempt_.start(*pool, 0);
   } else {
     charge(503);
   }

@@ -145,6 +145,11 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
   use_.tunnels = terminates_ != nullptr;
   if (!use_.isCommon()) pool = &pool->cluster().poolOf(*pool, use_);
+  if (!pool->cluster().admits(*pool)) {
+    info_.host = nullptr;
+    answerNoHost(503);
+    return;
+  }
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();

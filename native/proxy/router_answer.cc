@@ -317,12 +317,15 @@ void Router::tellOutlier(upstream::Host& host, const http::ResponseHead& head) {
 }
 
 void Router::takeLoadReport(Attempt& attempt, const HeaderMap& headers) {
-  const auto& rules = attempt.hostCluster().settings().load_weights;
-  if (!rules) return;
+  upstream::HostLoad* const load = attempt.host().load();
+  if (!load) return;
   const std::optional<upstream::LoadReport> report = upstream::readLoadReport(headers);
-  const std::optional<uint32_t> weight =
-      report ? upstream::weightOf(*report, *rules) : std::nullopt;
-  if (weight) attempt.host().load()->put(*weight, upstream::hostClockMs());
+  if (!report) return;
+  const plan::Cluster& cluster = attempt.hostCluster().settings();
+  load->take(*report, cluster, upstream::hostClockMs());
+  if (load->uses().metrics) {
+    load->record(info_.cluster->context().worker, *report, cluster.reported_metrics);
+  }
 }
 
 // The host's answer is whole.

@@ -57,13 +57,14 @@ void Router::retry() {
   upstream::WorkerCluster* const cluster = info_.findTarget();
   upstream::HttpPool* const pool =
       cluster ? cluster->chooseHttpPool(info_.clientVersion(), wish(), retry_->hosts()) : nullptr;
-  if (!pool) {
+  upstream::HttpPool* const own = pool ? &pool->cluster().poolOf(*pool, use_) : nullptr;
+  if (!own || !own->cluster().admits(*own)) {
     answerNoHost();
     return;
   }
   info_.use(cluster);
   if (cluster->overrideRules()) tellChosenHost(pool->host());
-  start(restingAttempt(), pool->cluster().poolOf(*pool, use_));
+  start(restingAttempt(), *own);
 }
 
 void Router::giveUp(Attempt& attempt) {

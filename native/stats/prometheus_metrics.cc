@@ -75,7 +75,9 @@ size_t MetricSource::open(size_t i, MetricStream* stream) {
 MetricWalk::MetricWalk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>() : registry.blocks()) {}
+      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>() : registry.blocks()),
+      endpoints_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>()
+                                   : registry.endpoints()) {}
 
 std::optional<Kind> MetricWalk::nextKind() const {
   switch (kind_) {
@@ -153,6 +155,28 @@ void MetricWalk::sortSeries() {
   }
 }
 
+Step MetricWalk::nextOfEndpoints() {
+  series_.clear();
+  if (endpoints_.empty()) return Step::End;
+  const Layout& layout = Endpoint::kLayout;
+  while (endpoint_stat_ < layout.counters.size() + layout.gauges.size()) {
+    const bool is_counter = endpoint_stat_ < layout.counters.size();
+    const size_t index = is_counter ? endpoint_stat_ : endpoint_stat_ - layout.counters.size();
+    ++endpoint_stat_;
+    kind_ = is_counter ? Kind::Counter : Kind::Gauge;
+    const std::string_view name = layout.names(kind_)[index].name;
+    for (const std::shared_ptr<BlockBase>& block : endpoints_) {
+      const Reading reading = is_counter ? block->counter(index) : block->gauge(index);
+      add({block.get(), name, {Member::Form::Stat, index, 0, CodeVariant::All}, {}, reading.value});
+    }
+    if (series_.empty()) continue;
+    sortSeries();
+    name_.assign(endpoints_.front()->scope().metric_prefix).append(name);
+    return Step::Item;
+  }
+  return Step::End;
+}
+
 std::unique_ptr<MetricWalk> openMetrics(const Registry& registry, const Query& query) {
   if (registry.tagProducer()) return std::make_unique<TagMetricWalk>(registry, query);
   return std::make_unique<ScopeMetricWalk>(registry, query);
@@ -190,8 +214,9 @@ Step ScopeMetricWalk::next(size_t* budget) {
     const Step step = merge_->peek(&top, budget);
     if (step == Step::Pause) return step;
     if (step == Step::End) {
-      const std::optional<Kind> kind = nextKind();
-      if (!kind) return step;
+      const std::optional<Kind> kind = is_done_ ? std::nullopt : nextKind();
+      is_done_ = !kind;
+      if (!kind) return nextOfEndpoints();
       start(*kind);
       continue;
     }
@@ -243,8 +268,9 @@ Step TagMetricWalk::next(size_t* budget) {
       return Step::Item;
     }
     if (at_ == blocks_.size()) {
-      const std::optional<Kind> kind = nextKind();
-      if (!kind) return Step::End;
+      const std::optional<Kind> kind = is_done_ ? std::nullopt : nextKind();
+      is_done_ = !kind;
+      if (!kind) return nextOfEndpoints();
       kind_ = *kind;
       at_ = 0;
     }

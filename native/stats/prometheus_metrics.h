@@ -111,6 +111,9 @@ class MetricWalk {
   void collectStat(const BlockBase& block, const Member& member);
   void collectCode(const BlockBase& block, const Member& member, const BlockBase::Code& code);
   void sortSeries();
+  // The next metric of single hosts, which come behind all others: their counters, then their
+  // gauges. End: there is none.
+  Step nextOfEndpoints();
 
   const Registry& registry_;
   const Query& query_;
@@ -118,6 +121,8 @@ class MetricWalk {
   Kind kind_ = Kind::Counter;
   std::string name_;
   std::vector<Series> series_;
+  // All kinds have been gone through.
+  bool is_done_ = false;
 
  private:
   bool isShown(const BlockBase& block, const StatName& stat, bool used) const;
@@ -125,6 +130,9 @@ class MetricWalk {
 
   std::map<CodeName, std::string> code_names_;
   std::string full_name_;
+  const std::vector<std::shared_ptr<BlockBase>> endpoints_;
+  // Of their counters and gauges, the next one.
+  size_t endpoint_stat_ = 0;
 };
 
 // The one that the registry's configuration wants.

@@ -144,6 +144,7 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocksToSend() {
   for (const std::shared_ptr<BlockBase>& block : blocks_) {
     if (block->isShown()) result.push_back(block);
   }
+  result.insert(result.end(), endpoints_.begin(), endpoints_.end());
   return result;
 }
 
@@ -262,6 +263,16 @@ std::optional<uint64_t> Registry::value(std::string_view name) const {
     if (found->kind == Kind::Counter) return found->block->counter(found->index).value;
     if (found->kind == Kind::Gauge) return found->block->gauge(found->index).value;
     return std::nullopt;
+  }
+  for (const std::shared_ptr<BlockBase>& block : endpoints_) {
+    if (!name.starts_with(block->scope().prefix)) continue;
+    const std::string_view rest = name.substr(block->scope().prefix.size());
+    if (const auto counter = indexOf(block->layout().counters, rest)) {
+      return block->counter(*counter).value;
+    }
+    if (const auto gauge = indexOf(block->layout().gauges, rest)) {
+      return block->gauge(*gauge).value;
+    }
   }
   std::optional<uint64_t> result;
   std::string code_name;

@@ -129,6 +129,13 @@ class Registry {
   // All scopes that have not ended, sorted by prefix.
   std::vector<std::shared_ptr<BlockBase>> blocks() const;
 
+  // Those of single hosts, which are shown behind all others, in this order: they are no part of
+  // what is rejected, reset, imported or tagged by rules. Each time that somebody is about to read.
+  void setEndpoints(std::vector<std::shared_ptr<BlockBase>> endpoints) {
+    endpoints_ = std::move(endpoints);
+  }
+  const std::vector<std::shared_ptr<BlockBase>>& endpoints() const { return endpoints_; }
+
  private:
   // A place for a statistic that has a number. The number is the place's, and which use of it.
   struct Stat {
@@ -180,6 +187,7 @@ class Registry {
   // that have ended among them, until the next sweep.
   std::multiset<std::shared_ptr<BlockBase>, ByPrefix> blocks_;
   const std::shared_ptr<EndedScopes> ended_ = std::make_shared<EndedScopes>();
+  std::vector<std::shared_ptr<BlockBase>> endpoints_;
   bool keeps_ended_ = false;
   // Not sent yet since they ended.
   EndedScopes::Blocks unsent_;

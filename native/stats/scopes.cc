@@ -102,6 +102,17 @@ Scope clusterScope(std::string_view name) {
   return namedScope("cluster.", "envoy.cluster_name", tokenOf(name));
 }
 
+// No part of the cluster's name is left in the metric's.
+Scope endpointScope(std::string_view cluster, std::string_view address, std::string_view hostname) {
+  const std::string name = sanitized(cluster);
+  Scope scope = {"cluster." + name + ".endpoint." + sanitized(address) + ".",
+                 "cluster.endpoint.",
+                 {},
+                 {{"envoy.cluster_name", name}, {"envoy.endpoint_address", std::string(address)}}};
+  if (!hostname.empty()) scope.labels.emplace_back("envoy.endpoint_hostname", hostname);
+  return scope;
+}
+
 Scope ledsScope(std::string_view cluster) { return innerScope(clusterScope(cluster), "leds."); }
 
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to) {

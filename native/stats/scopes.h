@@ -14,6 +14,8 @@ namespace fairlead::stats {
 // "cluster_manager.": no labels.
 Scope plainScope(std::string prefix);
 Scope clusterScope(std::string_view name);
+// "cluster.<name>.endpoint.<address>."; `hostname` may be empty.
+Scope endpointScope(std::string_view cluster, std::string_view address, std::string_view hostname);
 // "cluster.<name>.zone.<from>.<to>."
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to);
 // Calls of one cluster: "cluster.<name>.grpc.<service>.<method>.", or of no method in particular,

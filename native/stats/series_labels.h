@@ -67,7 +67,7 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
 // Calls visit(name, value) for each label of the series, of a text its value too.
 template <typename Visit>
 void forEachLabel(const Registry& registry, Kind kind, const Series& series, Visit visit) {
-  if (registry.tagProducer()) {
+  if (registry.tagProducer() && !hasOwnTags(*series.block)) {
     std::vector<Label> labels;
     std::string metric;
     appendTagged(registry, *series.block, series.name, series.code, &labels, &metric);

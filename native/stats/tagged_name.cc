@@ -59,12 +59,14 @@ bool hasConfiguredTags(const Scope& scope, std::string_view name) {
   return scope.prefix != "server." || name != "hot_restart_generation";
 }
 
+bool hasOwnTags(const BlockBase& block) { return &block.layout() == &Endpoint::kLayout; }
+
 void appendTagged(const Registry& registry, const BlockBase& block, std::string_view name,
                   CodeName code, std::vector<Label>* labels, std::string* tagged) {
   const Scope& scope = block.scope();
   const bool has_configured = hasConfiguredTags(scope, name);
   const TagProducer* producer = registry.tagProducer();
-  if (producer && has_configured) {
+  if (producer && has_configured && !hasOwnTags(block)) {
     producer->produce(scope.prefix + std::string(name), labels, tagged);
     return;
   }

@@ -30,6 +30,9 @@ constexpr bool isEndOfLabel(std::string_view name) { return name == "/"; }
 // have those of the scope.
 bool hasConfiguredTags(const Scope& scope, std::string_view name);
 
+// Whether rules for tags are no matter of the block's names.
+bool hasOwnTags(const BlockBase& block);
+
 // Appends labels and name of `name` in the block's scope; `code` is that of counts by status,
 // otherwise empty.
 void appendTagged(const Registry& registry, const BlockBase& block, std::string_view name,

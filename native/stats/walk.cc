@@ -99,7 +99,8 @@ bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
 Walk::Walk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks()) {
+      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks()),
+      endpoints_(query.hidden_only ? RowSource::Blocks() : registry.endpoints()) {
   merge_.emplace(RowSource(registry_, blocks_, query_, part_));
 }
 
@@ -108,6 +109,7 @@ bool Walk::isWanted(Part part) const {
     case Part::Texts:
       return query_.texts;
     case Part::Values:
+    case Part::Endpoints:
       return query_.counters || query_.gauges;
     case Part::Histograms:
       return query_.histograms;
@@ -115,10 +117,43 @@ bool Walk::isWanted(Part part) const {
   return false;
 }
 
+// Counters, then gauges, `healthy` being the last.
+bool Walk::readEndpoint() {
+  endpoint_rows_.clear();
+  endpoint_row_ = 0;
+  while (endpoint_rows_.empty() && endpoint_ < endpoints_.size()) {
+    const BlockBase& block = *endpoints_[endpoint_++];
+    const auto add = [&](Kind kind, size_t index, uint64_t value) {
+      const std::string_view name = block.layout().names(kind)[index].name;
+      if (!query_.wants(block.scope().prefix + std::string(name))) return;
+      endpoint_rows_.push_back({kind, name, &block, index, value});
+    };
+    for (size_t i = 0; query_.counters && i < block.layout().counters.size(); ++i) {
+      add(Kind::Counter, i, block.counter(i).value);
+    }
+    constexpr auto kHealthy = static_cast<size_t>(Endpoint::Gauge::Healthy);
+    for (size_t i = 0; query_.gauges && i < block.layout().gauges.size(); ++i) {
+      if (i != kHealthy) add(Kind::Gauge, i, block.gauge(i).value);
+    }
+    if (query_.gauges) add(Kind::Gauge, kHealthy, block.gauge(kHealthy).value);
+  }
+  return !endpoint_rows_.empty();
+}
+
 Step Walk::next(std::string_view* prefix, const Row** row, size_t* budget) {
   if (is_peeked_) merge_->pop();
   is_peeked_ = false;
   for (;;) {
+    if (part_ == Part::Endpoints && isWanted(part_) &&
+        (endpoint_row_ < endpoint_rows_.size() || readEndpoint())) {
+      *row = &endpoint_rows_[endpoint_row_++];
+      *prefix = (*row)->block->scope().prefix;
+      return Step::Item;
+    }
+    if (part_ == Part::Endpoints) {
+      part_ = Part::Histograms;
+      merge_.emplace(RowSource(registry_, blocks_, query_, part_));
+    }
     RowStream* top = nullptr;
     const Step step = isWanted(part_) ? merge_->peek(&top, budget) : Step::End;
     if (step == Step::Item) {
@@ -128,7 +163,8 @@ Step Walk::next(std::string_view* prefix, const Row** row, size_t* budget) {
       return step;
     }
     if (step == Step::Pause || part_ == Part::Histograms) return step;
-    part_ = part_ == Part::Texts ? Part::Values : Part::Histograms;
+    part_ = part_ == Part::Texts ? Part::Values : Part::Endpoints;
+    if (part_ == Part::Endpoints) continue;
     merge_.emplace(RowSource(registry_, blocks_, query_, part_));
   }
 }

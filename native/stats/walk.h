@@ -1,5 +1,6 @@
 // All statistics in the order in which they are shown: texts, then counters and gauges together,
-// then histograms, each by the bytes of the full name. No full name is made, but to filter it.
+// then histograms, each by the bytes of the full name; those of single hosts, host by host, before
+// the histograms. No full name is made, but to filter it.
 #pragma once
 
 #include <optional>
@@ -39,7 +40,7 @@ class RowStream {
   std::vector<std::string> code_names_;
 };
 
-enum class Part : uint8_t { Texts, Values, Histograms };
+enum class Part : uint8_t { Texts, Values, Endpoints, Histograms };
 
 class RowSource {
  public:
@@ -80,10 +81,17 @@ class Walk {
 
  private:
   bool isWanted(Part part) const;
+  // Of the next host that has any. False: there is none.
+  bool readEndpoint();
 
   const Registry& registry_;
   const Query& query_;
   const RowSource::Blocks blocks_;
+  const RowSource::Blocks endpoints_;
+  // Of these, the next one; and what is left of the one before it.
+  size_t endpoint_ = 0;
+  std::vector<Row> endpoint_rows_;
+  size_t endpoint_row_ = 0;
   Part part_ = Part::Texts;
   std::optional<OrderedMerge<RowSource>> merge_;
   bool is_peeked_ = false;

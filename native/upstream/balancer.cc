@@ -23,7 +23,8 @@ void Balancer::setLocalHosts(const HostSet* local) {
   if (!hosts_ || priorities_.size() != 1 || settings_.goesByHash()) return;
   const PriorityHosts& only = hosts_->priorities()[0];
   const bool is_plain = !only.panic && only.healthy_load == 100 && !only.healthy.empty() &&
-                        !settings_.weighs_localities && !zones_.isActive();
+                        !settings_.weighs_localities && !settings_.goes_by_load &&
+                        !zones_.isActive();
   if (is_plain) plain_ = &priorities_[0].healthy;
 }
 
@@ -34,6 +35,9 @@ void Balancer::prepare(PriorityState& state, const PriorityHosts& hosts) {
   prepare(state.healthy_localities, hosts, &LocalityHosts::healthy, &LocalityHosts::healthy_weight);
   prepare(state.degraded_localities, hosts, &LocalityHosts::degraded,
           &LocalityHosts::degraded_weight);
+  if (settings_.goes_by_load) {
+    prepare(state.all_localities, hosts, &LocalityHosts::all, &LocalityHosts::healthy_weight);
+  }
 }
 
 void Balancer::prepare(LocalityState& state, const PriorityHosts& hosts,
@@ -63,6 +67,7 @@ Choice Balancer::choose(const PickContext& context) {
   if (!hosts_) return {};
   if (settings_.goesByHash()) return chooseByHash(context);
   const Source source = chooseSource(context.loads);
+  if (settings_.goes_by_load && hosts_->shares()) return chooseByLoad(source);
   const PriorityHosts& hosts = hosts_->priorities()[source.priority];
   PriorityState& state = priorities_[source.priority];
   Choice choice;
@@ -89,6 +94,33 @@ Choice Balancer::choose(const PickContext& context) {
   }
   if (!list) list = source.is_healthy ? &state.healthy : &state.degraded;
   choice.host = pick(*list);
+  return choice;
+}
+
+// A locality of which nobody is left since the shares were made gives its requests to the first
+// that has somebody.
+Choice Balancer::chooseByLoad(const Source& source) {
+  using From = LocalityShares::Source;
+  using Verdict = ZoneRouting::Verdict;
+  const PriorityHosts& hosts = hosts_->priorities()[source.priority];
+  PriorityState& state = priorities_[source.priority];
+  const From from = hosts.panic ? From::All : source.is_healthy ? From::Healthy : From::Degraded;
+  LocalityState& localities = from == From::All       ? state.all_localities
+                              : from == From::Healthy ? state.healthy_localities
+                                                      : state.degraded_localities;
+  Choice choice{.panicked = hosts.panic};
+  if (localities.lists.empty()) return choice;
+  size_t at = hosts_->shares()->draw(source.priority, from, random_);
+  for (size_t i = 0; localities.lists[at].hosts->empty(); ++i) {
+    if (i == localities.lists.size()) return choice;
+    at = i;
+  }
+  if (!hosts.panic && hosts.has_local) {
+    choice.zone = at != 0                                               ? Verdict::CrossZone
+                  : hosts_->shares()->isAllLocal(source.priority, from) ? Verdict::AllDirectly
+                                                                        : Verdict::Sampled;
+  }
+  choice.host = pick(localities.lists[at]);
   return choice;
 }
 

@@ -82,6 +82,8 @@ class Balancer {
     ListState degraded;
     LocalityState healthy_localities;
     LocalityState degraded_localities;
+    // Where they share by load.
+    LocalityState all_localities;
   };
   struct Source {
     size_t priority = 0;
@@ -93,6 +95,7 @@ class Balancer {
                double LocalityHosts::* weight);
   Source chooseSource(const PriorityLoads* loads);
   Choice chooseByHash(const PickContext& context);
+  Choice chooseByLoad(const Source& source);
   // Null: localities do not share by weight here.
   ListState* pickByWeight(LocalityState& localities, const PriorityHosts& hosts,
                           double LocalityHosts::* weight);

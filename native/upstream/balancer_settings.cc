@@ -13,6 +13,7 @@ BalancerSettings BalancerSettings::of(const plan::Cluster& plan, RuntimeSlots* s
   }
   settings.fails_in_panic = plan.fails_in_panic;
   settings.weighs_localities = plan.weighs_localities;
+  settings.goes_by_load = plan.locality_loads.has_value();
   if (plan.zones && !plan.is_local) settings.zones.emplace(*plan.zones, slots);
   if (plan.slow_start && plan.slow_start->window_ms > 0) {
     const plan::SlowStart& slow = *plan.slow_start;

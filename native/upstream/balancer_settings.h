@@ -27,6 +27,8 @@ struct BalancerSettings {
   // A priority that panics gets nothing.
   bool fails_in_panic = false;
   bool weighs_localities = false;
+  // They share by how busy they are.
+  bool goes_by_load = false;
   // Absent: zones do not count.
   std::optional<ZoneSettings> zones = {};
   std::optional<SlowStartSettings> slow_start = {};

@@ -17,13 +17,28 @@ bool Cluster::tellsClients(const plan::Cluster& settings) {
                      [](const plan::TransportMatch& match) { return !!match.proxy_protocol; });
 }
 
+bool Cluster::fitsPreconnect(const plan::Host& host) const {
+  std::optional<match::MetadataText> found;
+  for (const plan::MetadataSpace& space : host.metadata) {
+    if (space.name != preconnect_condition_->space()) continue;
+    for (const plan::MetadataValue& value : space.values) {
+      if (value.path == preconnect_condition_->path()) found = {value.text, value.is_json};
+    }
+  }
+  return preconnect_condition_->holds(found);
+}
+
 HostSetRules Cluster::hostSetRules() const {
   HostSetRules rules;
   rules.panic_threshold_pct =
       static_cast<uint32_t>(std::min<uint64_t>(100, panic_threshold_pct_.value()));
-  rules.groups_localities = settings_.weighs_localities || settings_.zones.has_value();
+  rules.groups_localities =
+      settings_.weighs_localities || settings_.zones.has_value() || settings_.locality_loads;
   if (settings_.zones) {
     rules.here = {settings_.zones->region, settings_.zones->zone, settings_.zones->sub_zone};
+  }
+  if (const auto& loads = settings_.locality_loads) {
+    rules.here = {loads->region, loads->zone, loads->sub_zone};
   }
   return rules;
 }
@@ -38,11 +53,15 @@ void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
           other.max_pending_requests.value_or(limits.max_pending_requests);
       limits.max_requests = other.max_requests.value_or(limits.max_requests);
       limits.max_retries = other.max_retries.value_or(limits.max_retries);
+      if (other.max_connection_pools) limits.max_connection_pools = other.max_connection_pools;
       if (other.retry_share_millionths || other.min_retry_concurrency) {
         plan::RetryBudget budget = limits.retry_budget.value_or(kDefaultRetryBudget);
         budget.share_millionths = other.retry_share_millionths.value_or(budget.share_millionths);
         budget.min_concurrency = other.min_retry_concurrency.value_or(budget.min_concurrency);
         limits.retry_budget = budget;
+      }
+      if (limits.retry_budget && other.retry_interval_ms) {
+        limits.retry_budget->interval_ms = *other.retry_interval_ms;
       }
     }
     limits_[i].configure(limits);

@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/name_ids.h"
 #include "http/codec_settings.h"
+#include "match/metadata_condition.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -112,6 +114,14 @@ class Cluster {
   const TransportMatch* transportMatch(const plan::Host& host) const {
     return transport_choice_.find(host);
   }
+  // Whether connections to the host may be made ahead.
+  bool connectsAhead(const plan::Host& host) const {
+    return !preconnect_condition_ || fitsPreconnect(host);
+  }
+  // Control thread: before any worker knows the cluster.
+  void setPreconnectCondition(match::MetadataCondition condition) {
+    preconnect_condition_ = std::move(condition);
+  }
   // Hosts are told whom connections are for, which then serve nobody else.
   bool tellsClients() const { return tells_clients_; }
   // Control thread: before any worker knows the cluster.
@@ -194,6 +204,7 @@ class Cluster {
 
  private:
   static bool tellsClients(const plan::Cluster& settings);
+  bool fitsPreconnect(const plan::Host& host) const;
 
   const plan::Cluster settings_;
   const NameIds::Ref id_;
@@ -211,6 +222,8 @@ class Cluster {
   std::shared_ptr<const ClusterPart> request_rules_;
   const RuntimeNumber panic_threshold_pct_;
   TransportChoice transport_choice_;
+  // Absent: they may be made to all hosts.
+  std::optional<match::MetadataCondition> preconnect_condition_;
   std::shared_ptr<HealthInbox> health_inbox_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};

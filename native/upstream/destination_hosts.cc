@@ -24,7 +24,7 @@ std::shared_ptr<Host> DestinationHosts::make(const net::Address& address) const 
   settings->hostname = cluster_->name() + address.text();
   settings->weight = 1;
   return std::make_shared<Host>(std::move(settings), cluster_->madeHosts()->workers(),
-                                cluster_->outlierWatch());
+                                cluster_->outlierWatch(), HostLoad::Uses::of(cluster_->settings()));
 }
 
 void DestinationHosts::setHosts(const HostSet& hosts) {

@@ -15,6 +15,7 @@
 #include "plan/plan.gen.h"
 #include "upstream/health.h"
 #include "upstream/host_load.h"
+#include "upstream/limits.h"
 #include "upstream/outlier/monitor.h"
 
 namespace fairlead::upstream {
@@ -41,18 +42,15 @@ struct alignas(64) HostCounters {
   OwnedCounter results, good_results, local_results, good_local_results;
 };
 
-// What hosts' ages are reckoned by. Any thread.
-uint64_t hostClockMs();
-
 // What assignments say of a host; part of all that one says.
 using HostSettings = std::shared_ptr<const plan::Host>;
 
 class Host : public std::enable_shared_from_this<Host> {
  public:
-  // `watch`: of its cluster's detector of outliers; null: there is none. `weighs_load`: its weight
-  // follows what it reports of its load.
+  // `watch`: of its cluster's detector of outliers; null: there is none. `load`: what its cluster
+  // wants to know of its load.
   Host(HostSettings settings, unsigned workers, std::shared_ptr<OutlierWatch> watch = nullptr,
-       bool weighs_load = false)
+       HostLoad::Uses load = {})
       : owned_(std::move(settings)),
         settings_(owned_.get()),
         address_(net::Address::fromPlan(owned_->address.value_or(plan::Address()))),
@@ -63,7 +61,7 @@ class Host : public std::enable_shared_from_this<Host> {
         counters_(std::make_unique<HostCounters[]>(workers + 1)),
         threads_(workers + 1),
         outlier_(watch ? std::make_unique<OutlierMonitor>(std::move(watch), *this) : nullptr),
-        load_(weighs_load ? std::make_unique<HostLoad>() : nullptr),
+        load_(load.any() ? std::make_unique<HostLoad>(load, threads_) : nullptr),
         healthy_since_ms_(hostClockMs()) {}
 
   // Any thread; on a worker good until its handler returns.
@@ -100,7 +98,7 @@ class Host : public std::enable_shared_from_this<Host> {
     const uint32_t own = load_ ? load_->weight() : 0;
     return own == 0 ? settings().weight : own;
   }
-  // Null: its weight is what it is assigned.
+  // Null: nobody wants to know.
   HostLoad* load() const { return load_.get(); }
   uint32_t priority() const { return settings().priority; }
 

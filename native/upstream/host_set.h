@@ -10,6 +10,7 @@
 #include "upstream/hash_table.h"
 #include "upstream/host.h"
 #include "upstream/host_list.h"
+#include "upstream/locality_shares.h"
 
 namespace fairlead::upstream {
 
@@ -123,6 +124,10 @@ class HostSet {
   const SubsetIndex* subsets() const { return subsets_.get(); }
   // Before it is shared.
   void setSubsets(std::shared_ptr<const SubsetIndex> subsets) { subsets_ = std::move(subsets); }
+  // Null: localities do not share by their load.
+  LocalityShares* shares() const { return shares_.get(); }
+  // Before it is shared.
+  void setShares(std::shared_ptr<LocalityShares> shares) { shares_ = std::move(shares); }
   uint32_t healthyCount() const { return healthy_count_; }
   uint32_t degradedCount() const { return degraded_count_; }
   // Draining: they count neither as healthy nor as lost.
@@ -154,6 +159,7 @@ class HostSet {
   const HostSetRules rules_;
   std::vector<PriorityHosts> priorities_;
   std::shared_ptr<const SubsetIndex> subsets_;
+  std::shared_ptr<LocalityShares> shares_;
   uint32_t healthy_count_ = 0;
   uint32_t degraded_count_ = 0;
   uint32_t excluded_count_ = 0;

@@ -201,6 +201,27 @@ double LoadReport::highestOf(const std::vector<std::string>& names) const {
   return highest;
 }
 
+void LoadReport::forEach(const std::vector<std::string>& names,
+                         const std::function<void(std::string_view, double)>& visit) const {
+  for (const std::string& name : names) {
+    if (!name.ends_with(".*")) {
+      if (const std::optional<double> value = find(name)) visit(name, *value);
+      continue;
+    }
+    const std::string prefix = name.substr(0, name.size() - 1);
+    for (const Map& map : kMaps) {
+      if (name.substr(0, name.size() - 2) != map.name) continue;
+      for (const auto& [key, value] : this->*map.of) visit(prefix + key, value);
+    }
+  }
+}
+
+std::optional<LoadReport> parseLoadReport(std::string_view message) {
+  LoadReport report;
+  if (readMessage(message, &report)) return report;
+  return std::nullopt;
+}
+
 std::optional<LoadReport> readLoadReport(const http::HeaderMap& headers) {
   LoadReport report;
   if (const http::HeaderEntry* const binary = headers.find(kBinaryHeader)) {

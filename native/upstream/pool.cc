@@ -53,6 +53,11 @@ void HttpPool::countAsPool(bool counts) {
   }
 }
 
+void HttpPool::giveUpPlace() {
+  drainConnections();
+  countAsPool(false);
+}
+
 // ---- requests ----
 
 void HttpPool::newStream(PoolWaiter& waiter) {
@@ -113,7 +118,7 @@ void HttpPool::cancel(PoolWaiter& waiter) {
 
 bool HttpPool::attach(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  if (!cluster_.cluster().limits(waiter.priority).requests.tryTake()) {
+  if (!cluster_.cluster().limits(waiter.priority).takeRequest()) {
     stats.add(Counter::UpstreamRqActiveOverflow);
     waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
     return false;

@@ -82,6 +82,12 @@ class HttpPool final {
   // No HTTP is spoken on its connections.
   bool isBare() const { return use_.tunnels; }
   bool isDraining() const { return draining_; }
+  // Its requests are those of high priority.
+  bool isHigh() const { return use_.is_high; }
+  // It is one of the cluster's connection pools: it has connections, or requests that wait.
+  bool isCounted() const { return counted_; }
+  // Nothing is under way: its connections end, and it is none of them any more.
+  void giveUpPlace();
   bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
   // Nobody knows whether there is ever such a request again.
   bool goesWhenEmpty() const { return draining_ || !use_.isCommon(); }

@@ -63,8 +63,13 @@ uint64_t HttpPool::roomFor(uint64_t enough) {
 bool HttpPool::isShort(uint64_t millionths, uint32_t anticipated) {
   // Nor is a host that is not well given work for nothing.
   if (!host_->isHealthy()) return waiting_count_ > connecting_streams_;
-  return isShortOfStreams(millionths, requestCount() + anticipated, active_,
-                          [this](uint64_t enough) { return roomFor(enough); });
+  const bool is_short = isShortOfStreams(millionths, requestCount() + anticipated, active_,
+                                         [this](uint64_t enough) { return roomFor(enough); });
+  if (!is_short || waiting_count_ > connecting_streams_) return is_short;
+  if (cluster_.cluster().connectsAhead(host_->settings())) return true;
+  // As in the real server, not of those for requests that are only expected.
+  if (anticipated == 0) cluster_.stats().add(Counter::UpstreamCxPreconnectSkipped);
+  return false;
 }
 
 void HttpPool::openAhead(uint8_t priority, int most) {

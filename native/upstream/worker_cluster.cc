@@ -388,6 +388,26 @@ HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
   return *pool;
 }
 
+bool WorkerCluster::admitsOther(HttpPool& pool) {
+  const Budget& budget = cluster_->limits(pool.isHigh() ? 1 : 0).connection_pools;
+  if (!budget.isExhausted() || freePoolBeside(pool)) return true;
+  stats().add(Counter::UpstreamCxPoolOverflow);
+  return false;
+}
+
+bool WorkerCluster::freePoolBeside(HttpPool& pool) {
+  const auto frees = [&pool](HttpPool& other) {
+    const bool is_idle = other.isCounted() && other.requestCount() == 0;
+    if (!is_idle || &other.host() != &pool.host() || other.isHigh() != pool.isHigh()) return false;
+    other.giveUpPlace();
+    return true;
+  };
+  const auto common = pools_.find(&pool.host());
+  if (common != pools_.end() && frees(*common->second)) return true;
+  return std::any_of(special_pools_.begin(), special_pools_.end(),
+                     [&frees](const auto& entry) { return frees(*entry.second); });
+}
+
 std::shared_ptr<Host> WorkerCluster::chooseHost(const HostWish& wish, const PriorityLoads* loads) {
   const Choice choice = choose(wish, {.loads = loads});
   count(choice);

@@ -157,6 +157,9 @@ class WorkerCluster : private net::Deferred {
   HttpPool* chooseHttpPool(http::Version client, const HostWish& wish, RetryHosts& retry);
   // The pool of the same host for requests of such a use.
   HttpPool& poolOf(HttpPool& chosen, const PoolUse& use);
+  // Whether there may be the pool, by the cluster's limit of them: it counts already, there is
+  // room, or another one of its host has nothing to do and goes. False: it is counted as refused.
+  bool admits(HttpPool& pool) { return pool.isCounted() || admitsOther(pool); }
   // Connections are made for requests that are to be expected.
   bool predicts() const { return settings().predictive_preconnect_millionths != 0; }
   // Or for those that are there, more than they need.
@@ -195,6 +198,8 @@ class WorkerCluster : private net::Deferred {
   HttpPool* poolOf(const Choice& choice, http::Version client);
   HttpPool& poolOf(Host& host, http::ClientProtocol protocol);
   http::ClientProtocol protocolFor(http::Version client) const;
+  bool admitsOther(HttpPool& pool);
+  bool freePoolBeside(HttpPool& pool);
   void tellIfEmpty() {
     if (owner_ && isEmpty()) context_.loop.defer(owner_);
   }

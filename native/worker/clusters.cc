@@ -56,6 +56,7 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
       health_(std::move(health)),
       outliers_(registry, slots, wake),
       destinations_(workers, std::move(wake)),
+      locality_loads_(registry),
       stats_(registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."))) {
   const std::string manager = "thread_local_cluster_manager.";
   const auto holdInflated = [&](const stats::Scope& scope) {
@@ -81,6 +82,11 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
       std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
                                 std::move(transport.value()), ids_.hold(plan.name), &slots_);
   cluster->setTransportChoice(std::move(choice.value()));
+  if (plan.preconnect_condition) {
+    auto condition = match::MetadataCondition::build(*plan.preconnect_condition);
+    if (!condition) return condition.error();
+    cluster->setPreconnectCondition(std::move(condition.value()));
+  }
   std::vector<NameIds::Ref> members;
   for (const std::string& member : plan.members) members.push_back(ids_.hold(member));
   cluster->setMembers(std::move(members));
@@ -93,6 +99,8 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   addStats(*cluster);
   auto checks = makeChecks(cluster);
   if (!checks) return checks.error();
+  std::shared_ptr<const health::LoadConfig> questions;
+  if (plan.load_questions) questions = health::LoadConfig::build(cluster, registry_, workers_);
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
   if (!plan.is_hidden) {
     stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
@@ -103,6 +111,7 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   outliers_.attach(*cluster, upstream::hostClockMs());
   destinations_.attach(*cluster, upstream::hostClockMs());
   load_weights_.attach(*cluster, upstream::hostClockMs());
+  locality_loads_.attach(*cluster, upstream::hostClockMs());
   auto hosts = hostsAtFirst(*cluster, place.get());
   if (place) {
     retire(*place);
@@ -117,11 +126,9 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
     cluster->applyRuntime(runtime->second);
   }
   put(cluster, std::move(hosts), delta);
-  if (!checks.value()) {
-    if (checks_.erase(cluster->id()) > 0) checker_.remove(cluster->id());
-    return {};
-  }
-  checks_[cluster->id()] = std::move(checks.value());
+  stopChecks(cluster->id(), &cluster->settings());
+  if (checks.value()) checks_[cluster->id()] = std::move(checks.value());
+  if (questions) questions_[cluster->id()] = std::move(questions);
   return check(*cluster);
 }
 
@@ -148,9 +155,19 @@ Result<std::shared_ptr<const health::CheckConfig>> Clusters::makeChecks(
 }
 
 Result<void> Clusters::check(Cluster& cluster) {
-  const auto config = checks_.find(cluster.id());
-  if (config == checks_.end()) return {};
-  return checker_.check(config->second, cluster.hosts());
+  if (const auto config = checks_.find(cluster.id()); config != checks_.end()) {
+    if (auto begun = checker_.check(config->second, cluster.hosts()); !begun) return begun;
+  }
+  const auto questions = questions_.find(cluster.id());
+  if (questions == questions_.end()) return {};
+  return checker_.ask(questions->second, cluster.hosts());
+}
+
+void Clusters::stopChecks(uint32_t cluster, const plan::Cluster* plan) {
+  if (!(plan && plan->health_check) && checks_.erase(cluster) > 0) checker_.remove(cluster);
+  if (!(plan && plan->load_questions) && questions_.erase(cluster) > 0) {
+    checker_.stopAsking(cluster);
+  }
 }
 
 // Nobody knows whether it is well: it counts as not.
@@ -252,6 +269,10 @@ void Clusters::prepareBalancing(Cluster& cluster, HostSet* set) {
         std::make_shared<const upstream::SubsetIndex>(cluster.settings(), *set, set->rules()));
     countSubsets(cluster, set->subsets());
   }
+  if (cluster.settings().locality_loads) {
+    locality_loads_.prepare(cluster, set, upstream::hostClockMs());
+    countLocalities(cluster, *set);
+  }
   const upstream::HashTable::Figures figures = buildHashTables(cluster.settings(), set);
   // Of a table without hosts nothing is shown: what was there stays.
   if (figures.size == 0) return;
@@ -281,8 +302,9 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   change.hosts = nullptr;
   if (found->second->settings().is_local) local_hosts_ = nullptr;
   const bool is_hidden = found->second->settings().is_hidden;
-  if (checks_.erase(found->second->id()) > 0) checker_.remove(found->second->id());
+  stopChecks(found->second->id(), nullptr);
   found->second->setOutlierDetector(nullptr);
+  locality_loads_.forget(name);
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
@@ -305,7 +327,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   const auto all = std::make_shared<const std::vector<plan::Host>>(std::move(plan.hosts));
   upstream::KnownHosts known(before.hosts());
   const std::shared_ptr<upstream::OutlierWatch> watch = watchOf(cluster);
-  const bool weighs_load = cluster.settings().load_weights.has_value();
+  const auto load = upstream::HostLoad::Uses::of(cluster.settings());
   Hosts hosts;
   hosts.reserve(all->size());
   bool is_same = !all->empty();
@@ -314,11 +336,13 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     if (host && isMoved(host->settings(), host_plan)) host = nullptr;
     // One that another detector watches is another host.
     if (host && watchOf(*host) != watch) host = nullptr;
-    if (host && (host->load() != nullptr) != weighs_load) host = nullptr;
+    // So is one of which less, or more, is to be known.
+    if (host && (host->load() ? host->load()->uses() : upstream::HostLoad::Uses()) != load) {
+      host = nullptr;
+    }
     is_same = is_same && host && upstream::isSameHost(host->settings(), host_plan);
     if (!host) {
-      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch,
-                                    weighs_load);
+      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch, load);
       countTransport(cluster, host_plan);
       setUnchecked(cluster, *host);
     }
@@ -339,7 +363,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   }
   if (watch) watch->detector->setHosts(hosts);
   // Those that come later are weighed with those that are there.
-  if (weighs_load && !before.hosts().empty()) {
+  if (load.weights && !before.hosts().empty()) {
     LoadWeights::update(cluster, hosts, upstream::hostClockMs());
   }
   auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
@@ -383,6 +407,7 @@ void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {
 }
 
 void Clusters::weighLoads(uint64_t now_ms, Delta* delta) {
+  locality_loads_.run(clusters_, now_ms);
   for (const std::string& name : load_weights_.run(clusters_, now_ms)) {
     const std::shared_ptr<Cluster>& cluster = clusters_.at(name);
     regroup(cluster, cluster->hosts()->hosts(), delta);

@@ -18,7 +18,9 @@
 #include "upstream/cluster.h"
 #include "worker/delta.h"
 #include "worker/destinations.h"
+#include "worker/endpoint_stats.h"
 #include "worker/load_weights.h"
+#include "worker/locality_loads.h"
 #include "worker/outliers.h"
 #include "worker/retired.h"
 #include "worker/tls_sockets.h"
@@ -48,7 +50,8 @@ class Clusters {
   bool awaitsChecks() const;
   // Does what detectors of outliers have to do by now, in milliseconds of upstream::hostClockMs().
   void detectOutliers(uint64_t now_ms, Delta* delta);
-  // Hosts have the weights that follow from what they report of their load.
+  // Hosts have the weights, and localities the shares, that follow from what hosts report of their
+  // load.
   void weighLoads(uint64_t now_ms, Delta* delta);
   Outliers& outliers() { return outliers_; }
   // Of clusters that come later; outlives this.
@@ -61,7 +64,8 @@ class Clusters {
   void keepDestinations(uint64_t now_ms, Delta* delta);
   // When either has something to do by itself, by the same clock; UINT64_MAX: never.
   uint64_t due() const {
-    return std::min({outliers_.due(), destinations_.due(), load_weights_.due()});
+    return std::min(
+        {outliers_.due(), destinations_.due(), load_weights_.due(), locality_loads_.due()});
   }
   // False: there is none of that name.
   bool remove(const std::string& name, Delta* delta);
@@ -79,7 +83,8 @@ class Clusters {
   // What comes later goes into another delta.
   void endDelta() { in_delta_.clear(); }
 
-  // Gauges that are made only when someone reads or they are sent: circuit breakers.
+  // What is made only when someone reads or it is sent: circuit breakers, and what single hosts
+  // have counted.
   void refreshGauges();
   void showStarted();
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& all() const { return clusters_; }
@@ -105,8 +110,11 @@ class Clusters {
   // Nobody asks where the cluster's plan says nothing of checks.
   Result<std::shared_ptr<const health::CheckConfig>> makeChecks(
       const std::shared_ptr<upstream::Cluster>& cluster);
-  // The hosts of the cluster as it is now are checked.
+  // The hosts of the cluster as it is now are checked, and asked for their load, as far as its plan
+  // wants it.
   Result<void> check(upstream::Cluster& cluster);
+  // Whom the cluster's plan does not name is left alone from here on.
+  void stopChecks(uint32_t cluster, const plan::Cluster* plan);
   // What is known of a host's health before anybody asked.
   void setUnchecked(const upstream::Cluster& cluster, upstream::Host& host) const;
   // Of the hosts of a cluster in whose place comes another.
@@ -126,6 +134,8 @@ class Clusters {
   // What every thread's balancer of a cluster reckons when its hosts, or the local ones, are
   // others.
   void countZones(upstream::Cluster& cluster);
+  // The same where localities share by their load: of priorities that have more or fewer of them.
+  void countLocalities(upstream::Cluster& cluster, const upstream::HostSet& now);
   void countZonesOfAll();
 
   stats::Registry& registry_;
@@ -142,9 +152,13 @@ class Clusters {
   const std::shared_ptr<upstream::HealthInbox> health_;
   // Of clusters whose hosts are checked, by number.
   std::unordered_map<uint32_t, std::shared_ptr<const health::CheckConfig>> checks_;
+  // Of those whose hosts are asked for their load.
+  std::unordered_map<uint32_t, std::shared_ptr<const health::LoadConfig>> questions_;
   Outliers outliers_;
   Destinations destinations_;
   LoadWeights load_weights_;
+  LocalityLoads locality_loads_;
+  EndpointStats endpoint_stats_;
   const std::shared_ptr<stats::Block<stats::ClusterManager>> stats_;
   // Of the control thread, then of the workers.
   std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;

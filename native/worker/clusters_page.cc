@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -351,6 +352,26 @@ std::string clusterStatusJson(const upstream::Cluster& cluster) {
   std::string out;
   appendCluster(&out, cluster);
   return out;
+}
+
+std::string takeLoadsJson(const upstream::Cluster& cluster) {
+  if (cluster.settings().reported_metrics.empty()) return {};
+  std::string out;
+  for (const auto& host : cluster.hosts()->hosts()) {
+    out.append(out.empty() ? "[{" : ",{");
+    const auto sums = host->load() ? host->load()->takeRecords() : upstream::HostLoad::Sums();
+    bool is_first = true;
+    for (const auto& [name, sum] : sums) {
+      if (!is_first) out.push_back(',');
+      is_first = false;
+      appendJsonString(&out, name);
+      out.append(":[" + std::to_string(sum.reports) + ",");
+      // JSON has no other numbers.
+      out.append(std::isfinite(sum.total) ? exactNumber(sum.total) : "0").append("]");
+    }
+    out.push_back('}');
+  }
+  return out.empty() ? "[]" : out.append("]");
 }
 
 }  // namespace fairlead::worker

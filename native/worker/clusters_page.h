@@ -19,5 +19,9 @@ std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameF
 
 // One element of the JSON page, compact.
 std::string clusterStatusJson(const upstream::Cluster& cluster);
+// What its hosts have reported of their load since the last call, in the order of that element's:
+// [{"named_metrics.queue":[2,7.5]}], of each name the number of reports and their sum. Empty:
+// nobody wants to know.
+std::string takeLoadsJson(const upstream::Cluster& cluster);
 
 }  // namespace fairlead::worker

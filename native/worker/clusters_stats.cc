@@ -115,12 +115,28 @@ void Clusters::countZones(Cluster& cluster) {
   }
 }
 
+void Clusters::countLocalities(Cluster& cluster, const HostSet& now) {
+  const auto localitiesOf = [](const HostSet* set, size_t priority) {
+    const bool is_there = set && priority < set->priorities().size();
+    return is_there ? set->priorities()[priority].localities.size() : 0;
+  };
+  // The first time balancers are made, too, before they have hosts.
+  uint64_t changes = cluster.hosts() && cluster.hosts()->shares() ? 0 : 1;
+  for (size_t i = 0; i < now.priorities().size(); ++i) {
+    if (localitiesOf(cluster.hosts().get(), i) != localitiesOf(&now, i)) ++changes;
+  }
+  if (changes == 0) return;
+  const uint64_t threads = workers_ + 1;
+  cluster.stats().shard(0)->add(ClusterCounter::LbRecalculateZoneStructures, changes * threads);
+}
+
 void Clusters::refreshGauges() {
   for (const auto& [name, cluster] : clusters_) {
     for (uint32_t priority = 0; priority < 2; ++priority) {
       cluster->publishLimits(priority, *cluster->stats().shard(0));
     }
   }
+  endpoint_stats_.refresh(clusters_, &registry_);
 }
 
 void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, warming_.size()); }

@@ -9,6 +9,7 @@ import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { tcpGrpcAccessLog } from './access-loggers/tcp-grpc.js';
 import { clientSideWeightedRoundRobin } from './balancers/client-side-weighted-round-robin.js';
 import { leastRequest } from './balancers/least-request.js';
+import { loadAwareLocality } from './balancers/load-aware-locality.js';
 import { maglev } from './balancers/maglev.js';
 import { overrideHost } from './balancers/override-host.js';
 import { random } from './balancers/random.js';
@@ -225,6 +226,7 @@ export const REGISTRY: Registry = {
     subset,
     clientSideWeightedRoundRobin,
     wrrLocality,
+    loadAwareLocality,
     overrideHost,
   ],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],

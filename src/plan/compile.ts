@@ -300,8 +300,10 @@ function contextOf(
     serviceNode,
     ...(local && { localCluster: { name: local, locality: node.locality ?? {} } }),
     hasNode: serviceNode !== '' && serviceCluster !== '',
+    ...(node.locality && { nodeLocality: node.locality }),
     nodeMetadata: node.metadata ?? {},
     hasAds: bootstrap.dynamic_resources?.ads_config !== undefined,
+    reportsLoads: bootstrap.cluster_manager?.load_stats_config !== undefined,
     primaryClusters: new Set(
       (bootstrap.static_resources?.clusters ?? []).flatMap(({ name = '', type }) =>
         type === 'EDS' ? [] : name,

@@ -82,6 +82,8 @@ export type BalancerPlan = Pick<
   | 'hash_table'
   | 'subsets'
   | 'load_weights'
+  | 'load_questions'
+  | 'locality_loads'
   | 'host_overrides'
 > & {
   /** What hashes are made of, whatever routes and the cluster say; absent: as they say. */

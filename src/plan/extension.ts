@@ -2,6 +2,7 @@
 // every compile function may look at besides its own message.
 import type {
   Any,
+  envoy_config_core_v3_Locality as Locality,
   envoy_config_trace_v3_Tracing_Http as TracerProvider,
 } from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
@@ -119,8 +120,12 @@ export interface CompileContext {
   readonly serviceNode: string;
   /** The node has an id and a cluster, as some extensions demand. */
   readonly hasNode: boolean;
+  /** Where the node is; absent: nobody says. */
+  readonly nodeLocality?: Locality;
   /** What the bootstrap says of the node besides. */
   readonly nodeMetadata: Readonly<Record<string, unknown>>;
+  /** Loads are reported to a service (load_stats_config). */
+  readonly reportsLoads?: boolean;
   /** The bootstrap has an aggregated stream. */
   readonly hasAds: boolean;
   /** It is incremental. */

@@ -4,9 +4,9 @@ import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import { keysOf, valuesOf, type RuntimeSnapshot } from './snapshot.js';
 
 const LIMIT =
-  /^circuit_breakers\.(.+)\.(default|high)\.(max_(?:connections|pending_requests|requests|retries))$/s;
+  /^circuit_breakers\.(.+)\.(default|high)\.(max_(?:connections|pending_requests|requests|retries|connection_pools))$/s;
 const BUDGET =
-  /^circuit_breakers\.(.+)\.(default|high)\.retry_budget\.(budget_percent|min_retry_concurrency)$/s;
+  /^circuit_breakers\.(.+)\.(default|high)\.retry_budget\.(budget_percent|min_retry_concurrency|budget_interval)$/s;
 const MILLIONTHS_OF_PERCENT = 10_000;
 const MAINTENANCE = 'upstream.maintenance_mode.';
 const MOST = 0xffff_ffff;
@@ -49,6 +49,8 @@ function readBudget(
   const limits = of(name).limits[priority === 'high' ? 1 : 0];
   if (part === 'budget_percent') {
     limits.retry_share_millionths = Math.min(Math.round(value * MILLIONTHS_OF_PERCENT), MOST);
+  } else if (part === 'budget_interval') {
+    limits.retry_interval_ms = Math.trunc(value);
   } else {
     limits.min_retry_concurrency = Math.min(Math.trunc(value), MOST);
   }

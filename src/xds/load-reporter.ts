@@ -21,6 +21,8 @@ const PAUSES = { firstMs: 5000, longestMs: 5000, isFixed: true };
 const BYTES = 2;
 const text = (field: number): number => (field << 3) | BYTES;
 const number = (field: number): number => field << 3;
+const DOUBLE = 1;
+const double = (field: number): number => (field << 3) | DOUBLE;
 
 /** Of the service's clusters; what EDS calls one, where it does. */
 export interface ReportedCluster {
@@ -53,11 +55,18 @@ interface Loads {
   readonly active: number;
 }
 
+/** What hosts have reported of their load: by name the number of reports, and their sum. */
+type Metrics = Readonly<Record<string, readonly [reports: number, total: number]>>;
+
 interface Group {
   readonly locality: Locality;
   readonly priority: number;
   loads: Loads;
-  readonly hosts: { readonly host: LiveHost; readonly loads: Loads }[];
+  readonly hosts: {
+    readonly host: LiveHost;
+    readonly loads: Loads;
+    readonly metrics: Metrics;
+  }[];
 }
 
 const NONE: Loads = { issued: 0, succeeded: 0, failed: 0, active: 0 };
@@ -169,7 +178,9 @@ export class LoadReporter {
   /** Those that had anything to do. */
   #groups(cluster: string): Group[] {
     const groups = new Map<string, Group>();
-    for (const host of this.#hosts(cluster)) {
+    const json = this.#host.native.takeLoads(cluster);
+    const reported = json === undefined ? [] : (JSON.parse(json) as Metrics[]);
+    for (const [index, host] of this.#hosts(cluster).entries()) {
       const key = keyOf(cluster, host);
       const now = loadsOf(host);
       const before = this.#before.get(key) ?? NONE;
@@ -185,7 +196,7 @@ export class LoadReporter {
       const group = groups.get(place) ?? { locality, priority, loads: NONE, hosts: [] };
       groups.set(place, group);
       group.loads = sumOf(group.loads, loads);
-      group.hosts.push({ host, loads });
+      group.hosts.push({ host, loads, metrics: reported[index] ?? {} });
     }
     return [...groups.values()].filter(({ loads }) => Object.values(loads).some((one) => one > 0));
   }
@@ -197,10 +208,14 @@ export class LoadReporter {
       if (sub !== '') inner.text(text(3), sub);
     });
     writeLoads(out, loads, 8);
+    writeMetrics(
+      out,
+      hosts.map(({ metrics }) => metrics),
+    );
     if (priority > 0) out.number(number(6), priority);
     if (!this.#asked?.report_endpoint_granularity) return;
     for (const one of hosts) {
-      out.message(text(7), one, (inner, { host, loads: own }) => {
+      out.message(text(7), one, (inner, { host, loads: own, metrics }) => {
         const { address = '', port_value: port = 0 } = host.address.socket_address ?? {};
         inner.message(text(1), host, (at) =>
           at.message(text(1), host, (socket) => {
@@ -209,6 +224,7 @@ export class LoadReporter {
           }),
         );
         writeLoads(inner, own, 7);
+        writeMetrics(inner, [metrics]);
       });
     }
   };
@@ -244,6 +260,28 @@ function loadsOf({ stats = [] }: LiveHost): Loads {
     failed: valueOf('rq_error'),
     active: valueOf('rq_active'),
   };
+}
+
+/** Those of one name add up. */
+function writeMetrics(out: WireWriter, all: readonly Metrics[]): void {
+  for (const [name, [reports, total]] of sumMetrics(all)) {
+    out.message(text(5), name, (metric) => {
+      metric.text(text(1), name);
+      metric.number(number(2), reports);
+      if (total !== 0) metric.double(double(3), total);
+    });
+  }
+}
+
+function sumMetrics(all: readonly Metrics[]): Map<string, readonly [number, number]> {
+  const sums = new Map<string, readonly [number, number]>();
+  for (const metrics of all) {
+    for (const [name, [reports, total]] of Object.entries(metrics)) {
+      const [before, sum] = sums.get(name) ?? [0, 0];
+      sums.set(name, [before + reports, sum + total]);
+    }
+  }
+  return sums;
 }
 
 function sumOf(a: Loads, b: Loads): Loads {

@@ -12,6 +12,9 @@ import { startProxy } from './support/start-proxy.js';
 
 const LOADS = '/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats';
 const HEALTH = '/envoy.service.health.v3.HealthDiscoveryService/StreamHealthCheck';
+const ORCA = '/xds.service.orca.v3.OpenRcaService/StreamCoreMetrics';
+const WEIGHTED =
+  'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const SERVICE = {
   api_type: 'GRPC',
@@ -41,17 +44,25 @@ async function serve(
     call.write(Buffer.from(says));
   };
   server.register(method, answer, asIs, asIs, 'bidi');
+  return { port: await listen(t, server), heard };
+}
+
+function listen(t: TestContext, server: Server): Promise<number> {
   t.after(() => server.forceShutdown());
-  const port = await new Promise<number>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
       if (error) reject(error);
       else resolve(bound);
     });
   });
-  return { port, heard };
 }
 
-function bootstrapOf(port: number, origin: number, fields: object): object {
+function bootstrapOf(
+  port: number,
+  origin: number,
+  fields: object,
+  shopFields: object = {},
+): object {
   const web = webBootstrap([toCluster('/', 'shop')]) as { readonly static_resources: object };
   const http2 = {
     typed_extension_protocol_options: {
@@ -61,7 +72,8 @@ function bootstrapOf(port: number, origin: number, fields: object): object {
       },
     },
   };
-  const clusters = [cluster('shop', origin), { ...cluster('service', port), ...http2 }];
+  const shop = { ...cluster('shop', origin), ...shopFields };
+  const clusters = [shop, { ...cluster('service', port), ...http2 }];
   return {
     ...web,
     static_resources: { ...web.static_resources, clusters },
@@ -70,8 +82,12 @@ function bootstrapOf(port: number, origin: number, fields: object): object {
   };
 }
 
-async function origin(t: TestContext): Promise<number> {
-  const server = createServer((_, response) => response.end('yes'));
+/** `headers`: of its answers. */
+async function origin(
+  t: TestContext,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const server = createServer((_, response) => response.writeHead(200, headers).end('yes'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   return (server.address() as AddressInfo).port;
@@ -109,6 +125,69 @@ test('a service hears what clusters have had to do', async (t) => {
     () => heard.some((one) => one.includes('shop') && one.includes(issued)),
     'a report of a request',
   );
+});
+
+test('a service hears what hosts say of their load, as far as it is to be told', async (t) => {
+  const asks = new WireWriter();
+  asks.text(text(1), 'shop');
+  duration(asks, 2, 100);
+  const { port, heard } = await serve(t, LOADS, asks.finish());
+  const load = 'TEXT cpu_utilization:0.5,named_metrics.queue:3,named_metrics.secret:1';
+  const shop = await origin(t, { 'endpoint-load-metrics': load });
+  const proxy = await startProxy(
+    t,
+    bootstrapOf(
+      port,
+      shop,
+      { cluster_manager: { load_stats_config: SERVICE } },
+      { lrs_report_endpoint_metrics: ['named_metrics.queue'] },
+    ),
+  );
+  const url = await proxy.listenerUrl('web');
+  await until(() => heard.length > 0, 'the first message');
+  for (let i = 0; i < 2; ++i) await (await fetch(url)).text();
+  await until(() => heard.some((one) => one.includes('named_metrics.queue')), 'the metric');
+  assert.ok(!heard.some((one) => one.includes('secret')));
+});
+
+test('hosts that are asked for their load get their share by what they say', async (t) => {
+  const server = new Server();
+  const report = new WireWriter();
+  // rps_fractional and application_utilization
+  report.double((6 << 3) | 1, 100);
+  report.double((9 << 3) | 1, 0.5);
+  const asked: Buffer[] = [];
+  const answer = (call: Call & { readonly request: Buffer }): void => {
+    asked.push(call.request);
+    call.write(Buffer.from(report.finish()));
+  };
+  server.register(ORCA, answer as never, asIs, asIs, 'serverStream');
+  const port = await listen(t, server);
+  const policy = {
+    '@type': `type.googleapis.com/${WEIGHTED}`,
+    enable_oob_load_report: true,
+    oob_reporting_period: '0.2s',
+    blackout_period: '0.05s',
+    weight_update_period: '0.1s',
+    // The service may be apart from what requests go to.
+    oob_reporting_config: { port_value: port },
+  };
+  const shopFields = {
+    load_balancing_policy: {
+      policies: [{ typed_extension_config: { name: 'weights', typed_config: policy } }],
+    },
+  };
+  const proxy = await startProxy(t, bootstrapOf(port, await origin(t), {}, shopFields));
+  const page = async (path: string): Promise<string> =>
+    (await fetch(`${proxy.adminUrl}${path}`)).text();
+  const end = Date.now() + 10_000;
+  while (!/^shop::.*::weight::200$/m.test(await page('/clusters'))) {
+    assert.ok(Date.now() < end, 'it does not come: the weight');
+    await sleep(20);
+  }
+  assert.equal(asked.length, 1);
+  assert.match(await page('/stats?filter=lb_orca_oob'), /active_sessions: 1\n/);
+  assert.match(await (await fetch(await proxy.listenerUrl('web'))).text(), /yes/);
 });
 
 test('a service says which hosts are to be checked, and hears how they are', async (t) => {

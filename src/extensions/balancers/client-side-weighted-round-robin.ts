@@ -1,5 +1,6 @@
 // envoy.load_balancing_policies.client_side_weighted_round_robin
 import type { envoy_extensions_load_balancing_policies_client_side_weighted_round_robin_v3_ClientSideWeightedRoundRobin as WeightedRoundRobin } from '../../../build/messages.gen.js';
+import { compileLoadQuestions } from '../../plan/cluster/load-questions.js';
 import { compileSlowStart } from '../../plan/cluster/slow-start.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { BalancerPlan } from '../../plan/extension-plans.js';
@@ -7,7 +8,6 @@ import { wholeMs } from '../../plan/message/numbers.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { Cluster_Balancer } from '../../plan/plan.gen.js';
 
-// How often hosts are asked only counts where they are.
 const FIELDS = supportedFields<WeightedRoundRobin>(
   'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
   [
@@ -17,7 +17,9 @@ const FIELDS = supportedFields<WeightedRoundRobin>(
     'error_utilization_penalty',
     'metric_names_for_computing_utilization',
     'slow_start_config',
+    'enable_oob_load_report',
     'oob_reporting_period',
+    'oob_reporting_config',
   ],
 );
 
@@ -40,6 +42,7 @@ export const clientSideWeightedRoundRobin = defineExtension<WeightedRoundRobin, 
         place.field('slow_start_config'),
         context,
       ),
+      load_questions: compileLoadQuestions(config, place),
       load_weights: {
         blackout_ms: wholeMs(config.blackout_period, DEFAULT_BLACKOUT_MS),
         expiration_ms: wholeMs(config.weight_expiration_period, DEFAULT_EXPIRATION_MS),

@@ -4,6 +4,7 @@ import type {
   envoy_config_cluster_v3_CircuitBreakers_Thresholds as Thresholds,
   envoy_config_cluster_v3_CircuitBreakers_Thresholds_RetryBudget as RetryBudgetMessage,
 } from '../../../build/messages.gen.js';
+import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { CircuitLimits, RetryBudget } from '../plan.gen.js';
@@ -26,11 +27,12 @@ const THRESHOLDS = supportedFields<Thresholds>(
     'max_retries',
     'track_remaining',
     'retry_budget',
+    'max_connection_pools',
   ],
 );
 const BUDGET = supportedFields<RetryBudgetMessage>(
   'envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget',
-  ['budget_percent', 'min_retry_concurrency'],
+  ['budget_percent', 'min_retry_concurrency', 'budget_interval'],
 );
 
 const DEFAULTS = { connections: 1024, pending: 1024, requests: 1024, retries: 3 } as const;
@@ -56,6 +58,7 @@ export function compileLimits(breakers: CircuitBreakers, place: Place): CircuitL
       max_pending_requests: found?.max_pending_requests ?? DEFAULTS.pending,
       max_requests: found?.max_requests ?? DEFAULTS.requests,
       max_retries: found?.max_retries ?? DEFAULTS.retries,
+      max_connection_pools: found?.max_connection_pools,
       track_remaining: found?.track_remaining,
       max_connections_per_host: perHost.find((item) => (item.priority ?? 'DEFAULT') === priority)
         ?.max_connections,
@@ -70,5 +73,6 @@ function compileBudget(message: RetryBudgetMessage, place: Place): RetryBudget {
   return {
     share_millionths: Math.round((percent ?? DEFAULT_BUDGET.percent) * MILLIONTHS_OF_PERCENT),
     min_concurrency: message.min_retry_concurrency ?? DEFAULT_BUDGET.minConcurrency,
+    interval_ms: wholeMs(message.budget_interval, 0),
   };
 }

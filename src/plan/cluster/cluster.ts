@@ -91,6 +91,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'metadata',
   // Load is reported to the bootstrap's service, in the real server as well.
   'lrs_server',
+  'lrs_report_endpoint_metrics',
   'per_connection_buffer_high_watermark_timeout',
   'stats_matcher',
   'use_tcp_for_dns_lookups',
@@ -98,6 +99,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
 const TRACKED = supportedFields<TrackedStats>('envoy.config.cluster.v3.TrackClusterStats', [
   'timeout_budgets',
   'request_response_sizes',
+  'per_endpoint_stats',
 ]);
 const COMMON_LB = supportedFields<CommonLbConfig>(
   'envoy.config.cluster.v3.Cluster.CommonLbConfig',
@@ -203,6 +205,11 @@ export function compileCluster(
   if (options.protocol === Protocol.BY_ALPN) demandAlpn(message, socket, matches, place);
   const tracked = message.track_cluster_stats ?? {};
   refuseOtherFields(place.field('track_cluster_stats'), tracked, TRACKED);
+  if (tracked.per_endpoint_stats && context.reportsLoads) {
+    place.error(
+      'Only one of cluster per_endpoint_stats and cluster manager load_stats_config can be specified',
+    );
+  }
   const cluster: Cluster = {
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
@@ -210,6 +217,12 @@ export function compileCluster(
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
     ...balancerOf(balancer),
+    ...(balancer?.load_questions && {
+      load_questions: {
+        ...balancer.load_questions,
+        http2: http2 ?? compileHttp2Options({}, options.http2Place),
+      },
+    }),
     panic_threshold_pct: panic.value,
     panic_threshold_slot: panic.slot,
     is_local: message.name !== undefined && message.name === context.localCluster?.name,
@@ -253,6 +266,8 @@ export function compileCluster(
     closes_with_health: message.close_connections_on_host_health_failure,
     tracks_timeout_budgets: message.track_timeout_budgets || tracked.timeout_budgets,
     tracks_sizes: tracked.request_response_sizes,
+    tracks_endpoints: tracked.per_endpoint_stats,
+    reported_metrics: message.lrs_report_endpoint_metrics,
     drains_on_host_change: common.close_connections_on_host_set_change,
     tag_metadata: context.tagNames.metadataOf('cluster', message.metadata),
     ...metadataOf(message.metadata),

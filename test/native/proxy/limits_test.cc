@@ -302,4 +302,28 @@ TEST("max_connection_duration ends a connection, at once or after the drain time
   EXPECT_EQ(proxy.stat("http.in.downstream_cx_max_duration_reached"), 2u);
 }
 
+TEST("Without room for a pool of connections there is no host; an idle one makes room") {
+  Origin origin(answeringAfter(0));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_connection_pools = 1;
+  plan.clusters[0].pools_by_client = true;
+  Proxy proxy(plan);
+  Socket first = proxy.connect();
+  first.write(kGet);
+  EXPECT(first.readMessage().starts_with("HTTP/1.1 200"));
+  Socket second = proxy.connect();
+  second.write(kGet);
+  EXPECT(second.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(origin.connections(), 2);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_pool_overflow"), 0u);
+  plan::Update none = httpPlan({origin.port()});
+  none.clusters[0].limits[0].max_connection_pools = 0;
+  Proxy full(none);
+  Socket client = full.connect();
+  client.write(kGet);
+  EXPECT(client.readMessage().ends_with("no healthy upstream"));
+  EXPECT_EQ(full.stat("cluster.origin.upstream_cx_pool_overflow"), 1u);
+  EXPECT_EQ(full.stat("cluster.origin.upstream_rq_total"), 0u);
+}
+
 }  // namespace fairlead::test

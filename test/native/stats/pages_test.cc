@@ -437,4 +437,28 @@ TEST("a long answer comes in pieces that end soon after 64 KiB, also when nothin
   }
 }
 
+TEST("Single hosts come behind all others, used or not, and are no part of what is reset") {
+  PagesFixture of;
+  const auto host = std::make_shared<Block<Endpoint>>(endpointScope("be.x", "10.0.0.1:80", "h"), 1);
+  host->setHolders(host);
+  host->shard(0)->add(Endpoint::Counter::RqTotal, 2);
+  host->shard(0)->set(Endpoint::Gauge::Healthy, 1);
+  of.registry.setEndpoints({host});
+  Query used = matching("endpoint");
+  used.used_only = true;
+  const std::string text = whole(openText, of.registry, used);
+  EXPECT(text.starts_with("cluster.be.x.endpoint.10.0.0.1_80.cx_connect_fail: 0\n"));
+  EXPECT(text.ends_with("rq_pending_active: 0\ncluster.be.x.endpoint.10.0.0.1_80.healthy: 1\n"));
+  const std::string all = whole(openText, of.registry);
+  EXPECT(all.find("endpoint") > all.find("cluster.be.x.upstream_rq_total"));
+  EXPECT(all.find("endpoint") < all.find("upstream_rq_time"));
+  const std::string metrics = whole(openPrometheus, of.registry, matching("endpoint"));
+  EXPECT(
+      metrics.find("envoy_cluster_endpoint_rq_total{envoy_cluster_name=\"be.x\","
+                   "envoy_endpoint_address=\"10.0.0.1:80\",envoy_endpoint_hostname=\"h\"} 2\n") !=
+      std::string::npos);
+  of.registry.resetCounters();
+  EXPECT_EQ(of.registry.value("cluster.be.x.endpoint.10.0.0.1_80.rq_total").value_or(0), 2u);
+}
+
 }  // namespace fairlead::stats

@@ -211,4 +211,35 @@ TEST("A new set of hosts differs by priority; one that is gone differs too") {
   EXPECT_EQ(none.prioritiesOtherThan(none), 0u);
 }
 
+TEST(
+    "Localities that share by load get what their shares say, and none gets what nobody is there "
+    "for") {
+  Hosts hosts;
+  hosts.addIn("a").addIn("b").addIn("b");
+  HostSet set = hosts.zones("a");
+  const auto shares = std::make_shared<LocalityShares>(std::vector<size_t>{2});
+  set.setShares(shares);
+  const BalancerSettings settings{.kind = Kind::RoundRobin, .goes_by_load = true};
+  using Source = LocalityShares::Source;
+  // Nothing is known yet.
+  EXPECT_EQ(choose(set, settings, 10).at(1), 10);
+  shares->set(0, Source::Healthy, 0, 0.25);
+  shares->set(0, Source::Healthy, 1, 0.75);
+  const auto counts = choose(set, settings, 4000);
+  EXPECT(std::abs(counts.at(1) - 1000) < 200);
+  EXPECT(std::abs(counts.at(2) - counts.at(3)) <= 1);
+  Random random(1);
+  Balancer balancer(settings, 0, random);
+  balancer.setHosts(set);
+  shares->set(0, Source::Healthy, 1, 0);
+  EXPECT(balancer.choose().zone == ZoneRouting::Verdict::Sampled);
+  shares->setAllLocal(0, Source::Healthy, true);
+  EXPECT(balancer.choose().zone == ZoneRouting::Verdict::AllDirectly);
+  Hosts sick;
+  sick.addIn("a", 0, Health::Unhealthy).addIn("b");
+  HostSet half = sick.zones("a", 0);
+  half.setShares(shares);
+  EXPECT_EQ(choose(half, settings, 10).at(2), 10);
+}
+
 }  // namespace fairlead::upstream

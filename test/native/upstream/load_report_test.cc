@@ -82,7 +82,7 @@ TEST("A weight counts after the blackout, and until it is too old; then it begin
   plan::LoadWeights rules;
   rules.blackout_ms = 100;
   rules.expiration_ms = 1000;
-  HostLoad load;
+  HostLoad load({.weights = true}, 1);
   EXPECT(!load.reported(rules, 5000).has_value());
   load.put(7, 5000);
   EXPECT(!load.reported(rules, 5099).has_value());
@@ -92,6 +92,43 @@ TEST("A weight counts after the blackout, and until it is too old; then it begin
   load.put(8, 6100);
   EXPECT(!load.reported(rules, 6150).has_value());
   EXPECT_EQ(load.reported(rules, 6200).value_or(0), 8u);
+}
+
+TEST(
+    "How busy a host is counts until it is too old, and a report that does not say changes "
+    "nothing") {
+  plan::Cluster cluster;
+  cluster.locality_loads.emplace().metrics = {"named_metrics.queue"};
+  HostLoad load(HostLoad::Uses::of(cluster), 1);
+  EXPECT(!load.utilization(100, 5000).has_value());
+  LoadReport report;
+  report.cpu_utilization = 0.25;
+  EXPECT(load.take(report, cluster, 5000));
+  EXPECT_EQ(load.utilization(100, 5100).value_or(0), 0.25);
+  EXPECT(load.take(LoadReport(), cluster, 5090));
+  EXPECT(!load.utilization(100, 5101).has_value());
+  EXPECT_EQ(load.utilization(0, 9000).value_or(0), 0.25);
+  report.named_metrics.emplace_back("queue", 7);
+  load.take(report, cluster, 9000);
+  EXPECT_EQ(load.utilization(100, 9000).value_or(0), 1.0);
+}
+
+TEST("Metrics add up over threads until they are taken") {
+  const std::vector<std::string> names = {"eps", "named_metrics.*", "utilization.other"};
+  HostLoad load({.metrics = true}, 2);
+  LoadReport report;
+  report.eps = 2;
+  report.named_metrics.emplace_back("a", 1);
+  report.utilization.emplace_back("mine", 1);
+  load.record(0, report, names);
+  report.named_metrics.emplace_back("b", 3);
+  load.record(1, report, names);
+  const HostLoad::Sums sums = load.takeRecords();
+  EXPECT_EQ(sums.size(), 3u);
+  EXPECT_EQ(sums.at("eps").total, 4.0);
+  EXPECT_EQ(sums.at("named_metrics.a").reports, 2u);
+  EXPECT_EQ(sums.at("named_metrics.b").total, 3.0);
+  EXPECT(load.takeRecords().empty());
 }
 
 }  // namespace fairlead::upstream

@@ -23,6 +23,20 @@ test('limits are read by cluster and priority; a name may hold dots', () => {
   ]);
 });
 
+test('pools and the interval of a retry budget are among them', () => {
+  const struct = {
+    'circuit_breakers.a.default.max_connection_pools': 2,
+    'circuit_breakers.a.high.retry_budget.budget_interval': 500,
+  };
+  assert.deepEqual(overridesOf(struct), [
+    {
+      cluster_name: 'a',
+      limits: [{ max_connection_pools: 2 }, { retry_interval_ms: 500 }],
+      maintenance_millionths: 0,
+    },
+  ]);
+});
+
 test('maintenance is a share, of a hundred unless it says otherwise', () => {
   const struct = {
     'upstream.maintenance_mode.a': 25,

@@ -293,6 +293,9 @@ export class FakeNative implements NativeProxy {
   clusterStatus(name: string): string | undefined {
     return this.statuses[name];
   }
+  takeLoads(): undefined {
+    return undefined;
+  }
   contention() {
     return { count: 3n, lastWaitCycles: 40n, totalWaitCycles: 500n };
   }

@@ -68,6 +68,7 @@ test('loads are those since the last report, and of clusters that the service wa
     addLoadReporterStats: () => 'load_reporter.',
     clusterStatus: (name: string) =>
       name === 'shop' ? JSON.stringify({ host_statuses: [hostWith(total)] }) : undefined,
+    takeLoads: () => JSON.stringify([{ 'named_metrics.queue': [3, 7.5] }]),
   } as unknown as NativeProxy;
   const reporter = new LoadReporter({
     ...parts,
@@ -90,6 +91,7 @@ test('loads are those since the last report, and of clusters that the service wa
   assert.ok(!report.includes('other'));
   assert.ok(report.includes(Buffer.from([number(2), 3])));
   assert.ok(report.includes(Buffer.from([number(8), 3])));
+  assert.ok(report.includes('named_metrics.queue'));
   context.mock.timers.tick(1000);
   assert.ok(!heard[2]?.includes(Buffer.from([number(8), 3])));
   assert.equal(counts.get('load_reporter.requests'), 1);

@@ -261,17 +261,20 @@ test('a field that is not supported is refused by its name; its default is not',
 
 test('what is recorded of requests, and whether TCP ends with its host, is as the cluster says', () => {
   const { cluster, issues } = clusterOf({
-    track_cluster_stats: { timeout_budgets: true, request_response_sizes: true },
+    track_cluster_stats: {
+      timeout_budgets: true,
+      request_response_sizes: true,
+      per_endpoint_stats: true,
+    },
+    lrs_report_endpoint_metrics: ['named_metrics.*'],
     close_connections_on_host_health_failure: true,
   });
   assert.deepEqual(issues, []);
   assert.equal(cluster?.tracks_timeout_budgets, true);
   assert.equal(cluster.tracks_sizes, true);
   assert.equal(cluster.closes_with_health, true);
-  assert.match(
-    clusterOf({ track_cluster_stats: { per_endpoint_stats: true } }).issues.join(),
-    /per_endpoint_stats of .*TrackClusterStats is not supported yet/,
-  );
+  assert.equal(cluster.tracks_endpoints, true);
+  assert.deepEqual(cluster.reported_metrics, ['named_metrics.*']);
 });
 
 test('a cluster name may only be used once', () => {

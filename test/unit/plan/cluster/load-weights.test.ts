@@ -27,7 +27,7 @@ test('weights by load have the times of the real server where nothing is said', 
   });
 });
 
-test('what is said of load counts, and hosts are not asked for it', () => {
+test('what is said of load counts', () => {
   const { cluster } = clusterOf(WEIGHTED, {
     blackout_period: 1000,
     weight_update_period: 50,
@@ -38,8 +38,64 @@ test('what is said of load counts, and hosts are not asked for it', () => {
   assert.equal(cluster.load_weights.update_ms, 50);
   assert.equal(cluster.load_weights.error_penalty_millionths, 1_500_000);
   assert.deepEqual(cluster.load_weights.metrics, ['named_metrics.queue']);
-  const [issue] = clusterOf(WEIGHTED, { enable_oob_load_report: true }).issues;
-  assert.match(issue ?? '', /enable_oob_load_report of .* is not supported yet/);
+});
+
+test('hosts are asked for their load where that is wanted, every ten seconds unless told otherwise', () => {
+  const { cluster, issues } = clusterOf(WEIGHTED, { enable_oob_load_report: true });
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.load_questions?.period_ms, 10_000);
+  assert.equal(cluster.load_questions.goes_by_labels, false);
+  assert.ok(cluster.load_questions.http2);
+  const asked = clusterOf(WEIGHTED, {
+    enable_oob_load_report: true,
+    oob_reporting_period: 500,
+    oob_reporting_config: {
+      port_value: 9001,
+      authority: 'orca',
+      transport_socket_match_criteria: { role: 'orca' },
+    },
+  }).cluster?.load_questions;
+  assert.equal(asked?.period_ms, 500);
+  assert.equal(asked.port, 9001);
+  assert.equal(asked.authority, 'orca');
+  assert.equal(asked.goes_by_labels, true);
+  assert.deepEqual(asked.socket_labels, ['role="orca"']);
+  const unasked = clusterOf(WEIGHTED, { oob_reporting_config: { port_value: 9001 } });
+  assert.deepEqual(unasked.issues, []);
+  assert.equal(unasked.cluster?.load_questions, undefined);
+});
+
+const BY_LOAD = `${LB}.load_aware_locality.v3.LoadAwareLocality`;
+
+test('localities by load have the rules of the real server where nothing is said', () => {
+  const { cluster, issues } = clusterOf(BY_LOAD, {
+    endpoint_picking_policy: policy(`${LB}.least_request.v3.LeastRequest`, {}),
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.weighs_localities, false);
+  assert.deepEqual(cluster.locality_loads, {
+    update_ms: 1000,
+    metrics: undefined,
+    threshold_millionths: 100_000,
+    smoothing_ms: 5000,
+    probe_millionths: 30_000,
+    expiration_ms: 180_000,
+    region: undefined,
+    zone: undefined,
+    sub_zone: undefined,
+  });
+});
+
+test('localities by load choose among their hosts by what looks at these alone', () => {
+  const by = (type: string, config: object = {}) =>
+    clusterOf(BY_LOAD, { endpoint_picking_policy: policy(type, config) }).issues[0] ?? '';
+  assert.equal(by(WEIGHTED), '');
+  assert.match(
+    by(`${LB}.ring_hash.v3.RingHash`),
+    /not supported yet as an endpoint picking policy/,
+  );
+  const inner = { endpoint_picking_policy: policy(`${LB}.random.v3.Random`, {}) };
+  assert.match(by(BY_LOAD, inner), /cannot be its own endpoint_picking_policy/);
 });
 
 test('localities by weight have hosts by load alone', () => {

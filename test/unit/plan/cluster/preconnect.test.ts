@@ -25,11 +25,27 @@ test('ratios of 1, and none, make no connection ahead; others are kept in millio
   );
 });
 
-test('which hosts may have them by their metadata is not known, and said so', () => {
-  const { issues } = ahead({ preconnect_enabled_metadata: { filter: 'envoy.lb' } });
-  assert.equal(issues.length, 1);
-  assert.match(
-    issues.join(),
-    /preconnect_policy\.preconnect_enabled_metadata: .*not supported yet/,
-  );
+test('which hosts may have them, their metadata say', () => {
+  const compiled = compileStatic({
+    clusters: [
+      {
+        name: 'one',
+        preconnect_policy: {
+          per_upstream_preconnect_ratio: 2,
+          preconnect_enabled_metadata: {
+            filter: 'envoy.lb',
+            path: [{ key: 'a' }, { key: 'b' }],
+            value: { bool_match: true },
+            invert: true,
+          },
+        },
+      },
+    ],
+  });
+  assert.deepEqual(issuesOf(compiled), []);
+  const condition = compiled.update.clusters?.[0]?.preconnect_condition;
+  assert.equal(condition?.metadata_namespace, 'envoy.lb');
+  assert.equal(condition.metadata_path, 'a\0b');
+  assert.equal(condition.literal, 'true');
+  assert.equal(condition.inverts, true);
 });
