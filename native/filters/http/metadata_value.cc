@@ -1,9 +1,12 @@
 #include "filters/http/metadata_value.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "base/text.h"
@@ -76,6 +79,18 @@ class WireReader {
   bool is_broken_ = false;
 };
 
+// JSON has no word for what is no number, nor for more than the largest: what it stood beside could
+// not be read again.
+void setNumber(double number, JsonNode* node) {
+  if (std::isnan(number)) {
+    node->kind = JsonNode::Kind::Null;
+    return;
+  }
+  constexpr double kMost = std::numeric_limits<double>::max();
+  node->kind = JsonNode::Kind::Number;
+  node->number = std::clamp(number, -kMost, kMost);
+}
+
 bool readValue(std::string_view bytes, Arena& arena, int depth, JsonNode* out);
 
 // A Struct (its entries are messages of a key and a value) or a ListValue.
@@ -111,8 +126,7 @@ bool readValue(std::string_view bytes, Arena& arena, int depth, JsonNode* out) {
         out->kind = JsonNode::Kind::Null;
         break;
       case 2:
-        out->kind = JsonNode::Kind::Number;
-        out->number = std::bit_cast<double>(reader.number());
+        setNumber(std::bit_cast<double>(reader.number()), out);
         break;
       case 3:
         out->kind = JsonNode::Kind::String;
@@ -144,12 +158,31 @@ JsonNode* makeJsonNode(Arena& arena, JsonNode::Kind kind) {
   return node;
 }
 
+// As the real server reads them: also in hexadecimal, and what is too large or too small for a
+// number.
 const JsonNode* numberNode(std::string_view text, Arena& arena) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return nullptr;
+  }
+  const bool is_negative = text.starts_with('-');
+  std::string_view digits = text.substr(is_negative ? 1 : 0);
+  if (digits.empty() || digits.front() == '-') return nullptr;
+  const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (is_hex) digits.remove_prefix(2);
+  const auto format = is_hex ? std::chars_format::hex : std::chars_format::general;
+  double number = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, number, format);
+  if (end != last || error == std::errc::invalid_argument) return nullptr;
+  if (error == std::errc::result_out_of_range) {
+    const bool is_small =
+        digits.find("e-") != std::string_view::npos || digits.find("E-") != std::string_view::npos;
+    number = is_small ? 0 : std::numeric_limits<double>::infinity();
+  }
   JsonNode* const node = makeJsonNode(arena, JsonNode::Kind::Number);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node->number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return nullptr;
+  setNumber(is_negative ? -number : number, node);
   return node;
 }
 

@@ -106,11 +106,15 @@ TEST("Numbers and protobuf values have their types, and what is none is not told
   rules.request[1].present->base64 = true;
   rules.stat_prefix = "told";
   Proxy proxy(withHeaderRules(origin.port(), rules));
-  for (const auto& [text, number] :
-       std::map<std::string, std::string>{{"1.5", "1.5"}, {"-7", "-7"}, {"1e3", "1000"}}) {
+  for (const auto& [text, number] : std::map<std::string, std::string>{{"1.5", "1.5"},
+                                                                       {"-7", "-7"},
+                                                                       {"1e3", "1000"},
+                                                                       {"0x1A", "26"},
+                                                                       {"1e-999", "0"},
+                                                                       {"nan", "null"}}) {
     EXPECT_EQ(toldOf(proxy, "x-n: " + text + "\r\n"), "{\"n\":" + number + "}");
   }
-  for (const char* odd : {"x", "0x10", "1 2", "1,2", "-", "1e"}) {
+  for (const char* odd : {"x", "0x", "1 2", "1,2", "-", "1e", "+-1", "--1"}) {
     EXPECT(!has(toldOf(proxy, "x-n: " + std::string(odd) + "\r\n"), "\"n\""));
   }
   const auto told = [&](const std::string& bytes) {
@@ -231,6 +235,21 @@ TEST("Metadata that is told in a line of an answer ends it not") {
   const std::string answer =
       get(proxy, "/", "x-a: " + encodeBase64(std::string("one\r\nx-evil: 1\0\ntwo", 19)) + "\r\n");
   EXPECT(has(answer, "x-told: one  x-evil: 1  two\r\n"));
+}
+
+TEST("A number that is larger than any leaves what it stands beside as it is") {
+  Origin origin(answering("origin"));
+  plan::HeaderToMetadata rules;
+  rules.request = {headerRule("n", TargetType::Number), headerRule("a")};
+  plan::Update plan = withHeaderRules(origin.port(), rules);
+  plan::HttpFilter set;
+  set.set_metadata.emplace().entries = {{"space", true, R"({"b":1})", {}}};
+  managerOf(plan).http_filters.push_back(std::move(set));
+  Proxy proxy(plan);
+  for (const char* huge : {"inf", "1e999", "-inf"}) {
+    const std::string told = toldOf(proxy, "x-a: 1\r\nx-n: " + std::string(huge) + "\r\n");
+    EXPECT(has(told, R"({"a":"1","b":1,"n":)"));
+  }
 }
 
 }  // namespace fairlead::test
