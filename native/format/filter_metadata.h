@@ -26,9 +26,6 @@ class FilterMetadata {
     }
   }
   bool isEmpty() const { return values_.empty(); }
-  using Values = std::map<std::string, Value, std::less<>>;
-  // By path, in the order of these.
-  const Values& all() const { return values_; }
   // By its keys, with a NUL between each two. Null: there is none.
   const Value* find(std::string_view path) const {
     const auto found = values_.find(path);
@@ -36,7 +33,7 @@ class FilterMetadata {
   }
 
  private:
-  Values values_;
+  std::map<std::string, Value, std::less<>> values_;
 };
 
 // What one filter has set on a request.

@@ -2,7 +2,6 @@
 #include <map>
 #include <utility>
 
-#include "base/json.h"
 #include "format/connection_values.h"
 #include "format/piece.h"
 
@@ -13,29 +12,51 @@ namespace {
 // What is null is there, and has no value.
 constexpr std::string_view kNull = "null";
 
-// All that filters have set of one space, the later of two that bear one name, as a JSON object. False: not
-// more than one of them has set any.
+using Members = std::map<std::string_view, std::string_view>;
+
+// Takes the members of a JSON object that this process has written, as they stand in it.
+void takeMembers(std::string_view object, Members* members) {
+  size_t depth = 0;
+  bool in_text = false;
+  size_t begin = 1;
+  size_t colon = 0;
+  for (size_t i = 0; i < object.size(); ++i) {
+    const char c = object[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      in_text = c != '"';
+      continue;
+    }
+    const bool is_last = c == '}' && depth == 1;
+    if (depth == 1 && c == ':' && colon == 0) colon = i;
+    if ((is_last || (c == ',' && depth == 1)) && colon > 0) {
+      (*members)[object.substr(begin, colon - begin)] = object.substr(colon + 1, i - colon - 1);
+      begin = i + 1;
+      colon = 0;
+    }
+    in_text = c == '"';
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+  }
+}
+
+// All that several filters have set of one space, as one object. False: not more than one of them
+// has set any.
 bool appendMerged(const FormatContext& context, std::string_view space, std::string* out) {
-  std::map<std::string_view, const FilterMetadata::Value*> merged;
+  Members members;
   size_t sets = 0;
   for (const SetMetadata& set : context.filter_metadata) {
-    if (set.space != space || set.metadata->isEmpty()) continue;
+    const FilterMetadata::Value* const whole =
+        set.space == space ? set.metadata->find({}) : nullptr;
+    if (!whole || !whole->text.starts_with('{')) continue;
     ++sets;
-    for (const auto& [path, value] : set.metadata->all()) {
-      if (!path.empty() && path.find('\0') == std::string::npos) merged[path] = &value;
-    }
+    takeMembers(whole->text, &members);
   }
   if (sets < 2) return false;
   char before = '{';
-  for (const auto& [name, value] : merged) {
+  for (const auto& [name, value] : members) {
     out->push_back(std::exchange(before, ','));
-    appendJsonString(out, name);
-    out->push_back(':');
-    if (value->is_json) {
-      out->append(value->text);
-    } else {
-      appendJsonString(out, value->text);
-    }
+    out->append(name).append(1, ':').append(value);
   }
   out->push_back('}');
   return true;

@@ -280,10 +280,9 @@ Nomination nominates(std::string_view connection) {
   Nomination found = Nomination::Nothing;
   forEachToken(connection, [&found](std::string_view token) {
     if (equalsIgnoreCase(token, "host")) found = Nomination::Host;
-    const bool is_forbidden = equalsIgnoreCase(token, "x-forwarded-for") ||
-                              equalsIgnoreCase(token, "x-forwarded-host") ||
-                              equalsIgnoreCase(token, "x-forwarded-proto") ||
-                              token.find(':') != std::string_view::npos;
+    const bool is_forbidden =
+        equalsIgnoreCase(token, "x-forwarded-for") || equalsIgnoreCase(token, "x-forwarded-host") ||
+        equalsIgnoreCase(token, "x-forwarded-proto") || token.find(':') != std::string_view::npos;
     if (is_forbidden) found = Nomination::Forbidden;
     return !is_forbidden;
   });

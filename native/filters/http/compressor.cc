@@ -268,7 +268,8 @@ class Compressor final : public HttpFilter {
 
   // ---- heads ----
 
-  // "gzip;Compressed;OriginalLength=100", with nothing after the = of a body whose length nobody said.
+  // "gzip;Compressed;OriginalLength=100", with nothing after the = of a body whose length nobody
+  // said.
   void tellStatus(http::HeaderMap& headers, std::string_view status, Arena& arena) const {
     if (!config_.plan().tells_status) return;
     std::string_view text = arena.join(encoders().name(), ";", status);

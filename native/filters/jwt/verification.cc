@@ -115,7 +115,8 @@ JwtStatus JwtVerification::authenticate(const Asked& asked) {
   return status;
 }
 
-// Whose metadata says what is wrong; null: nobody's. Of a token that is of nobody the only one there is.
+// Whose metadata says what is wrong; null: nobody's. Of a token that is of nobody the only one
+// there is.
 const JwtProvider* JwtVerification::toldOf() const {
   if (current_ || scope_.providers.size() != 1) return current_;
   return &scope_.providers.front();

@@ -41,6 +41,11 @@ export function compileOriginalDst(
   }
   const config = message.original_dst_lb_config ?? {};
   const at = place.field('original_dst_lb_config');
+  if (message.lb_subset_config?.subset_selectors?.length) {
+    place
+      .field('lb_subset_config')
+      .error('cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config');
+  }
   refuseOtherFields(at, config, ORIGINAL_DST);
   const { use_http_header: usesHeader = false, http_header_name: header = '' } = config;
   if (header && !usesHeader) {

@@ -44,7 +44,7 @@ test('what is no user is refused with its line, and not repeated', () => {
 
 test('a route has users of its own', () => {
   const users = { inline_string: `admin:${HASH}` };
-  const { issues, configs } = compiled([basicAuth('')], {
+  const { issues, configs } = compiled([basicAuth(`someone:${HASH}`)], {
     route: { b: any(`${PACKAGE}.BasicAuthPerRoute`, { users, realm: 'r' }) },
   });
   assert.deepEqual(issues, []);

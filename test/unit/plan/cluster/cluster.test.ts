@@ -15,6 +15,12 @@ function endpoint(address: string, fields: object = {}) {
   return { endpoint: { address: socketAddress(80, address) }, ...fields };
 }
 
+test('what waits longer after failures never waits less', () => {
+  const rate = { base_interval: 5000, max_interval: 1000 };
+  const { issues } = clusterOf({ type: 'STRICT_DNS', dns_failure_refresh_rate: rate });
+  assert.match(issues.join(), /max_interval greater than or equal to the base_interval/);
+});
+
 test('a cluster of nothing but a name gets the defaults of the real server', () => {
   const { cluster, issues, compiled } = clusterOf({});
   assert.deepEqual(issues, []);

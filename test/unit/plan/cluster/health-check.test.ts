@@ -72,6 +72,14 @@ test('payloads are hexadecimal text, or bytes', () => {
   ]);
 });
 
+test('only methods that have a body bring a payload', () => {
+  const issuesBy = (method?: string) =>
+    compileCheck({ http_health_check: { path: '/', method, send: { text: '6869' } } }).issues;
+  assert.match(issuesBy()[0] ?? '', /cannot specify a request payload with method 'GET'/);
+  assert.match(issuesBy('HEAD')[0] ?? '', /method 'HEAD'/);
+  assert.deepEqual(issuesBy('POST'), []);
+});
+
 test('gRPC is asked for over HTTP/2 alone', () => {
   const grpc = { grpc_health_check: { service_name: 's', authority: 'a' } };
   const { check, issues } = compileCheck(grpc, HTTP2);

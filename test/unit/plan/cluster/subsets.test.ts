@@ -53,6 +53,17 @@ test('keys to fall back to must be some of the selector, and fewer', () => {
   assert.equal(issueOf(['a']), undefined);
 });
 
+test('keys to fall back to belong to the policy that falls back to them', () => {
+  const { issues } = clusterOf({
+    lb_subset_config: {
+      subset_selectors: [
+        { keys: ['a', 'b'], fallback_policy: 'NO_FALLBACK', fallback_keys_subset: ['a'] },
+      ],
+    },
+  });
+  assert.match(issues[0] ?? '', /can be set only for KEYS_SUBSET/);
+});
+
 test('weights of localities only count within subsets where that is asked for', () => {
   const weighsBy = (aware: boolean) =>
     clusterOf({
