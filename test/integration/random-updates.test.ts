@@ -159,7 +159,7 @@ async function beginTraffic(
       const status = await once();
       if (status === '200') passed++;
       else failures.push(`${name}: ${status}`);
-      await sleep(2);
+      await sleep(5);
     }
   };
   const all = Promise.all([
