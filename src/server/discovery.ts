@@ -72,7 +72,7 @@ export class Discovery {
    */
   async start(): Promise<void> {
     await this.#prepareDns();
-    for (const plan of this.#compiled.dnsClusters) this.#followDns(plan);
+    for (const plan of this.#compiled.dnsClusters) void this.#followDns(plan);
     this.#startHidden();
     await this.#startNames();
     await this.#startServices();
