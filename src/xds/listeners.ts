@@ -1,7 +1,6 @@
 // Listeners that come by LDS: each update names all of them. One that is wrong is refused, and the
 // others are taken all the same.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
-import { unawaited } from '../base/bugs.js';
 import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
@@ -22,6 +21,7 @@ import { Departures, type DynamicListener } from './departures.js';
 import { Round, isAbout, type Change, type KnownListener, type Refusal } from './listener-round.js';
 import { LDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
+import { WaitingListeners } from './waiting-listeners.js';
 import type { Commit, Resource } from './updates.js';
 
 export interface ListenerHost extends Subscribing {
@@ -60,22 +60,10 @@ interface Outcome {
   readonly isNamed?: boolean;
 }
 
-/** A listener that waits for what it needs. */
-interface Waiting {
-  readonly change: Change;
-  /** Milliseconds since 1970. */
-  readonly sinceMs: number;
-  /** It was there before the latest update. */
-  readonly isHeld: boolean;
-}
-
 const isThereTwice = (name: string): Refusal => ({
   details: `duplicate listener ${name} found`,
   lines: [`duplicate listener ${name} found`],
 });
-
-/** What the start waits for while listeners are not in place: each of them says itself why. */
-export const LISTENERS = 'LDS listeners';
 
 const MANAGER = 'listener_manager.';
 
@@ -92,8 +80,7 @@ export class ListenerSubscription {
   #refused: readonly RefusedListener[] = [];
   #version = '';
   #lastId = 0;
-  /** They wait for what they need, by name: what was there before them goes on. */
-  #waiting: ReadonlyMap<string, Waiting> = new Map();
+  readonly #waiting: WaitingListeners;
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
     this.#plan = plan;
@@ -104,6 +91,7 @@ export class ListenerSubscription {
       host.onRoutes();
       host.onSockets();
     });
+    this.#waiting = new WaitingListeners(native, host, (name, change) => this.#place(name, change));
     this.#statPrefix = native.addLdsStats();
     this.#subscription = new Subscription(
       {
@@ -130,10 +118,7 @@ export class ListenerSubscription {
 
   /** They wait for what they need. */
   get warming(): readonly DynamicListener[] {
-    return [...this.#waiting.values()].map(({ change, sinceMs }) => {
-      const { id, version, message, chains, discovered } = change;
-      return { id, version, message, chains, discovered, updatedMs: sinceMs };
-    });
+    return this.#waiting.listeners;
   }
 
   /** Of those that are in place. */
@@ -180,7 +165,7 @@ export class ListenerSubscription {
   }
 
   stop(): void {
-    this.#waiting = new Map();
+    this.#waiting.stop();
     this.#subscription.stop();
     this.#departures.stop();
   }
@@ -217,73 +202,13 @@ export class ListenerSubscription {
 
   /** Puts in place what has all that it needs; the others wait, each for itself. */
   #begin(round: Round, wanted: ReadonlySet<string>): void {
-    const held = this.#waiting;
-    const sinceMs = Date.now();
-    const all = round.changes.map((change): [string, Waiting] => {
-      const name = change.plan.name ?? '';
-      const known = held.get(name);
-      return [name, known?.change === change ? known : { change, sinceMs, isHeld: false }];
-    });
-    // What they need is asked for by all that there will be.
-    this.#waiting = new Map(all);
-    if (all.length > 0) {
-      this.#host.onRoutes();
-      this.#host.onSockets();
-    }
-    this.#drop(held, wanted);
-    const waiting = all.flatMap(([name, one]): [string, Waiting, Promise<unknown>][] => {
-      const needs = this.#host.needsOf(one.change);
-      return needs ? [[name, one, needs]] : [];
-    });
-    for (const [name, { change, isHeld }] of all) {
-      const isCounted = isHeld || (!held.has(name) && !this.#isToWait(change, waiting));
-      if (!isCounted) this.#native.announceListener(name, change.isInPlace);
-    }
-    this.#waiting = new Map(waiting.map(([name, one]) => [name, { ...one, isHeld: true }]));
-    round.leaveOut(new Set(waiting.map(([, { change }]) => change)));
+    round.leaveOut(this.#waiting.begin(round.changes, wanted));
     this.#apply(round);
     this.#showWarming();
-    for (const [name, { change, isHeld }, needs] of waiting) {
-      if (!isHeld) unawaited('a listener that waits', this.#await(name, change, needs));
-    }
   }
 
-  #isToWait(
-    change: Change,
-    waiting: readonly (readonly [string, Waiting, Promise<unknown>])[],
-  ): boolean {
-    return waiting.some(([, one]) => one.change === change);
-  }
-
-  /** Those that have waited in vain. */
-  #drop(held: ReadonlyMap<string, Waiting>, wanted: ReadonlySet<string>): void {
-    let isDropped = false;
-    for (const [name, { change }] of held) {
-      if (this.#waiting.get(name)?.change === change) continue;
-      isDropped = true;
-      releaseNew(change.chains, change.known);
-      if (!this.#waiting.has(name)) this.#native.takeAnnouncementBack(name, !wanted.has(name));
-    }
-    if (!isDropped) return;
-    this.#host.onRoutes();
-    this.#host.onSockets();
-  }
-
-  async #await(name: string, change: Change, first: Promise<unknown>): Promise<void> {
-    const leave = this.#host.targets.add(LISTENERS);
-    const isStill = (): boolean => this.#waiting.get(name)?.change === change;
-    for (let needs: Promise<unknown> | undefined = first; needs && isStill();) {
-      await needs;
-      needs = this.#host.needsOf(change);
-    }
-    if (isStill()) this.#place(name, change);
-    leave();
-  }
-
+  /** It has waited. */
   #place(name: string, change: Change): void {
-    const waiting = new Map(this.#waiting);
-    waiting.delete(name);
-    this.#waiting = waiting;
     const round = new Round([], this.#current);
     round.add(change);
     this.#apply(round);
@@ -305,7 +230,7 @@ export class ListenerSubscription {
     const names = new Set([
       ...this.#current.keys(),
       ...this.#plan.staticListeners.map(({ name = '' }) => name),
-      ...this.#waiting.keys(),
+      ...this.#waiting.names,
     ]);
     stats.setGauge(`${MANAGER}total_listeners_active`, names.size);
   }
@@ -359,7 +284,7 @@ export class ListenerSubscription {
       return { message };
     }
     if (before && messageKey(before.message) === messageKey(message)) return { message };
-    const held = this.#waiting.get(name)?.change;
+    const held = this.#waiting.find(name);
     if (held?.before === before && held && messageKey(held.message) === messageKey(message)) {
       round.add(held);
       return { message };

@@ -14,12 +14,8 @@ import { unawaited } from '../base/bugs.js';
 import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { EndpointSubscription } from './endpoints.js';
-import {
-  LISTENERS,
-  ListenerSubscription,
-  type ListenerHost,
-  type RefusedListener,
-} from './listeners.js';
+import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
+import { LISTENERS } from './waiting-listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { needsOf, type NeedSources } from './listener-needs.js';
