@@ -65,8 +65,6 @@ const isThereTwice = (name: string): Refusal => ({
   lines: [`duplicate listener ${name} found`],
 });
 
-const MANAGER = 'listener_manager.';
-
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
   readonly #native: NativeProxy;
@@ -220,19 +218,10 @@ export class ListenerSubscription {
     this.#host.log('warning', `lds: listener '${name}' config rejected: ${details}`);
   }
 
-  /** Before the start is over they count as active, as in the real server. */
+  /** Before the start is over none counts as one that waits, as in the real server. */
   #showWarming(): void {
     const { stats, isStarted } = this.#host;
-    if (isStarted()) {
-      stats.setGauge(`${MANAGER}total_listeners_warming`, this.#waiting.size);
-      return;
-    }
-    const names = new Set([
-      ...this.#current.keys(),
-      ...this.#plan.staticListeners.map(({ name = '' }) => name),
-      ...this.#waiting.names,
-    ]);
-    stats.setGauge(`${MANAGER}total_listeners_active`, names.size);
+    if (isStarted()) stats.setGauge('listener_manager.total_listeners_warming', this.#waiting.size);
   }
 
   /** What is told of an update whose parts have been put in place, or have not. */

@@ -55,9 +55,13 @@ export class WaitingListeners {
     return this.#all.get(name)?.change;
   }
 
+  /** Those first that have waited longest. */
   get listeners(): readonly DynamicListener[] {
-    return [...this.#all.values()].map(({ change, sinceMs }) => {
-      const { id, version, message, chains, discovered } = change;
+    const all = [...this.#all.values()].toSorted((a, b) => a.sinceMs - b.sinceMs);
+    return all.map(({ change, sinceMs }) => {
+      const { id, before, message, chains, discovered, isInPlace } = change;
+      // As the real server: what changes in place goes on under the version that it came with.
+      const version = before && isInPlace ? before.version : change.version;
       return { id, version, message, chains, discovered, updatedMs: sinceMs };
     });
   }
@@ -111,7 +115,10 @@ export class WaitingListeners {
       if (this.find(name) === change) continue;
       isDropped = true;
       releaseNew(change.chains, change.known);
-      if (!this.#all.has(name)) this.#native.takeAnnouncementBack(name, !wanted.has(name));
+      if (this.#all.has(name)) continue;
+      // What was there before is wanted again: that counts as a change.
+      if (wanted.has(name)) this.#native.announceListener(name, false);
+      this.#native.takeAnnouncementBack(name, !wanted.has(name));
     }
     if (isDropped) this.#tell();
   }

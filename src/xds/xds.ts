@@ -76,7 +76,7 @@ export interface DynamicListeners {
   readonly version: string;
   readonly active: readonly DynamicListener[];
   readonly warming: readonly DynamicListener[];
-  /** Among the active: the start of the server waits for what they wait for. */
+  /** Those of the warming that the start of the server waits for. */
   readonly early: readonly DynamicListener[];
   readonly draining: readonly DynamicListener[];
   readonly refused: readonly RefusedListener[];
@@ -218,9 +218,9 @@ export class Xds {
     this.#isStarted = true;
   }
 
-  /** What of listeners the start waits for, as /init_dump calls it. */
+  /** What listeners wait for, or the start, as /init_dump calls it. */
   get unready(): readonly string[] {
-    if (!this.#areClustersReady || this.#isStarted) return [];
+    if (!this.#areClustersReady) return [];
     return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
@@ -302,11 +302,8 @@ export class Xds {
     if (!from) return undefined;
     const { version, warming, draining, refused, chains } = from;
     const rest = { version, draining, refused, chains };
-    if (this.#isStarted) return { ...rest, active: [...from.current], warming, early: [] };
-    // As the real server: before the workers start there is nothing that another waits for.
-    const names = new Set(warming.map(({ message }) => message.name));
-    const others = [...from.current].filter(({ message }) => !names.has(message.name));
-    return { ...rest, active: [...others, ...warming], warming: [], early: warming };
+    const early = this.#isStarted ? [] : warming;
+    return { ...rest, active: [...from.current], warming, early };
   }
 
   /** Listeners may listen again. */

@@ -31,15 +31,14 @@ function initDump(host: AdminHost): AdminReply {
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
   const unready = new Set(xds?.unready ?? []);
   const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
-  const { warming: later = [], early = [] } = xds?.listeners() ?? {};
-  const warming = [...early, ...later].map(({ message }) => message);
+  const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
   const ofListeners = [...fixed, ...warming].map((listener) => ({
     listener,
     targets: targetsOf(listener).filter((target) => unready.has(target)),
   }));
   for (const { targets } of ofListeners) for (const one of targets) unready.delete(one);
   const dumps = [
-    ...(unready.size > 0
+    ...(isWaiting && unready.size > 0
       ? [{ name: 'init manager Server', target_names: [...unready].map((one) => `target ${one}`) }]
       : []),
     ...ofListeners.map(({ listener, targets }) => ({
