@@ -114,8 +114,17 @@ export class ClusterSubscription {
     const refused: string[] = [];
     resources.forEach(({ message }, index) => {
       const { name = '' } = message as Cluster;
-      if (wanted.has(name)) refused.push(`${name}: duplicate cluster ${name} found`);
-      else wanted.set(name, index);
+      const known = wanted.get(name);
+      if (known === undefined) {
+        wanted.set(name, index);
+        return;
+      }
+      const issues: Issue[] = [];
+      const at = Place.root(issues).field('resources');
+      at.index(index)
+        .field('name')
+        .error(`duplicate cluster ${name} found`, { related: at.index(known).field('name') });
+      refused.push(`${name}: ${issues.map(describe).join('; ')}`);
     });
     if (wanted.size < this.#host.planes.minClusters(this.#plan.source)) {
       return 'CDS update attempts to reduce clusters below configured minimum.';
