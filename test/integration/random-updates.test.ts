@@ -31,7 +31,7 @@ import { startProxy, type StartedProxy } from './support/start-proxy.js';
 import { wrongOf } from './support/wrong-resources.js';
 
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 1);
-const UPDATES = Number(process.env.FAIRLEAD_UPDATES ?? 40);
+const UPDATES = Number(process.env.FAIRLEAD_UPDATES ?? 30);
 const IS_OWN = process.env.FAIRLEAD_TEST_COMMAND === undefined;
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
