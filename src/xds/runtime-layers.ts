@@ -1,6 +1,7 @@
 // A layer of the runtime that comes by RTDS.
 import type { PlainObject } from '../config/values/objects.js';
 import type { RtdsPlan } from '../plan/rtds.js';
+import { checkValues } from '../plan/runtime/runtime-layers.js';
 import { RTDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
 
@@ -20,12 +21,14 @@ export function subscribeToRuntime(
         if (!first || resources.length > 1) {
           return `Unexpected RTDS resource length: ${resources.length}`;
         }
-        const { message } = first;
+        const { message, place } = first;
         if (message['name'] !== name) {
           return `Unexpected RTDS runtime (expecting ${name}): ${String(message['name'] ?? '')}`;
         }
+        const layer = (message['layer'] ?? {}) as PlainObject;
+        checkValues(layer, place.field('layer'));
         return () => {
-          use((message['layer'] ?? {}) as PlainObject);
+          use(layer);
           return undefined;
         };
       },

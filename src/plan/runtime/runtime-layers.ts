@@ -52,7 +52,7 @@ export function whyNotWatchable({ symlink_root: root = '' }: DiskLayer): string 
 }
 
 /** A runtime value is one value, or more of them by name. */
-function checkValues(struct: PlainObject, place: Place): void {
+export function checkValues(struct: PlainObject, place: Place): void {
   for (const [name, value] of Object.entries(struct)) {
     if (value === null || Array.isArray(value)) {
       place.key(name).error(`Invalid runtime entry value for ${name}`, {
