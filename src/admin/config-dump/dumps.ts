@@ -180,7 +180,7 @@ function* endpointItems(
     const name = cluster.name ?? '';
     const dynamic = xds?.endpointsOf(name);
     const configured = dynamic
-      ? { ...cluster, name: dynamic.serviceName, load_assignment: dynamic.assignment ?? {} }
+      ? { ...cluster, name: dynamic.serviceName || name, load_assignment: dynamic.assignment ?? {} }
       : cluster;
     const assignment = liveAssignment(configured, readLiveHosts(native, name));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';

@@ -89,7 +89,8 @@ function compileEds(
     context,
   );
   const cluster = message.name ?? '';
-  return source && { cluster, serviceName: config.service_name || cluster, source, needs };
+  const serviceName = config.service_name ?? '';
+  return source && { cluster, serviceName, source, needs };
 }
 
 /** How servers are asked is only said of those that the cluster names, as in the real server. */
