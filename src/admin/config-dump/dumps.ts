@@ -371,7 +371,10 @@ function* secretItems(bootstrap: Bootstrap): Generator<DumpItem> {
 }
 
 /** With what the files hold that they name, as the real server shows it; keys are hidden later. */
-function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<DumpItem> {
+function* dynamicSecretItems(
+  { xds, configuredMs }: AdminHost,
+  isThere: boolean,
+): Generator<DumpItem> {
   const secrets = (xds?.secrets() ?? []).filter(
     ({ message }) => (message !== undefined) === isThere,
   );
@@ -381,8 +384,10 @@ function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<Du
       name,
       message: {
         name,
-        ...(version !== '' && { version_info: version }),
-        ...(isThere && { last_updated: timestamp(updatedMs) }),
+        ...(isThere
+          ? version !== '' && { version_info: version }
+          : { version_info: 'uninitialized' }),
+        last_updated: timestamp(isThere ? updatedMs : configuredMs),
         secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
       },
     };

@@ -252,6 +252,12 @@ function requestRoutes(
   context: CompileContext,
 ): string {
   refuseOtherFields(place, rds, RDS);
+  if (!rds.config_source) {
+    place.error(
+      "An RDS config must have either a 'config_source' or an xDS-TP based 'route_config_name'.",
+      { expected: 'config_source' },
+    );
+  }
   const source = compileConfigSource(
     rds.config_source,
     'envoy.config.route.v3.RouteConfiguration',

@@ -54,15 +54,19 @@ export function compileSocketMatches(
   return (message.transport_socket_matches ?? []).flatMap((match, index) => {
     const at = place.field('transport_socket_matches').index(index);
     const { name = '' } = match;
-    if (names.has(name)) {
+    if (names.has(name) && message.transport_socket_matcher) {
       at.field('name').error(
-        message.transport_socket_matcher
-          ? `Duplicate transport socket name '${name}' found in transport_socket_matches`
-          : `Multiple transport sockets have the same name: ${name}`,
+        `Duplicate transport socket name '${name}' found in transport_socket_matches`,
       );
     }
     names.add(name);
     const socketPlace = at.field('transport_socket');
+    if (!match.transport_socket) {
+      at.error("Didn't find a registered implementation for '' with type URL: ''", {
+        expected: 'transport_socket',
+      });
+      return [];
+    }
     const socket = compileUpstreamSocket(match.transport_socket, socketPlace, context);
     if (!socket) return [];
     const plan = {
