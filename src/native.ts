@@ -275,7 +275,12 @@ export interface NativeProxy {
   /** Statistics that one of the calls before has made are not needed any more. */
   removeStats(prefix: string): void;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
-  openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
+  /** `services`: pairs in a row, a cluster and the name that its hosts have in EDS. */
+  openClusters(
+    format: 'text' | 'json',
+    filter: Uint8Array | undefined,
+    services: readonly string[],
+  ): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
   clusterStatus(name: string): string | undefined;
   /**

@@ -245,13 +245,28 @@ Napi::Value ProxyClusters::takeLoads(const Napi::CallbackInfo& info) {
   return json.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), json);
 }
 
+namespace {
+
+// From pairs in a row: a cluster, its name in EDS.
+worker::ServiceNames serviceNamesOf(const Napi::Value& value) {
+  worker::ServiceNames services;
+  if (!value.IsArray()) return services;
+  const Napi::Array pairs = value.As<Napi::Array>();
+  for (uint32_t i = 0; i + 1 < pairs.Length(); i += 2) {
+    services.emplace(pairs.Get(i).ToString().Utf8Value(), pairs.Get(i + 1).ToString().Utf8Value());
+  }
+  return services;
+}
+
+}  // namespace
+
 Napi::Value ProxyClusters::openClusters(const Napi::CallbackInfo& info) {
   auto filter = nameFilterOf(info[1]);
   if (!filter) return fail(info.Env(), filter.error().message);
   const bool json = info[0].ToString().Utf8Value() == "json";
+  const auto open = json ? worker::openClustersJson : worker::openClustersText;
   return PageObject::make(info.Env(),
-                          json ? worker::openClustersJson(*data_plane_, std::move(filter.value()))
-                               : worker::openClustersText(*data_plane_, std::move(filter.value())));
+                          open(*data_plane_, std::move(filter.value()), serviceNamesOf(info[2])));
 }
 
 }  // namespace fairlead::addon

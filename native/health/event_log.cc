@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 
@@ -69,6 +71,22 @@ void appendAddress(std::string* out, const net::Address& address) {
               "\"network_namespace_filepath\":\"\"}}");
 }
 
+// As google.protobuf.Struct in JSON, by name.
+void appendMetadata(std::string* out, const std::vector<plan::MetadataSpace>& spaces) {
+  out->append(",\"metadata\":{\"filter_metadata\":{");
+  bool is_first = true;
+  for (const plan::MetadataSpace& space : spaces) {
+    for (const plan::MetadataValue& value : space.values) {
+      // All of it, as one text.
+      if (!value.path.empty()) continue;
+      if (!std::exchange(is_first, false)) out->push_back(',');
+      appendJsonString(out, space.name);
+      out->append(":").append(value.text);
+    }
+  }
+  out->append("},\"typed_filter_metadata\":{}}");
+}
+
 // Members are in the order of the message's fields.
 std::string lineOf(const CheckConfig& config, const upstream::Host& host, const Event& event) {
   using Kind = Event::Kind;
@@ -96,6 +114,7 @@ std::string lineOf(const CheckConfig& config, const upstream::Host& host, const 
   if (event.kind == Kind::Degraded) out += ",\"degraded_healthy_host\":{}";
   if (event.kind == Kind::NoLongerDegraded) out += ",\"no_longer_degraded_host\":{}";
   const plan::Host& settings = host.settings();
+  if (!settings.metadata.empty()) appendMetadata(&out, settings.metadata);
   out += ",\"locality\":{";
   appendString(&out, "region", settings.region);
   out += ",";

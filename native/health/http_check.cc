@@ -197,7 +197,7 @@ void HttpCheck::sendHead(http::ClientStream& stream, std::string_view method, st
   Arena arena(1024);
   if (!config().mutations().request.empty()) {
     format::FormatContext context;
-    // As in the real server, of the check itself they can say nothing.
+    // As in the real server, of the check itself they can say little.
     context.start_time_us = wallClockMicros();
     context.upstream_host = &host.address();
     // As if this proxy were its own client.
@@ -205,6 +205,11 @@ void HttpCheck::sendHead(http::ClientStream& stream, std::string_view method, st
     context.downstream_remote = context.downstream_direct_remote = &self;
     context.downstream_local = context.downstream_direct_local = &self;
     context.upstream_cluster = config().cluster().observabilityName();
+    context.protocol = config().speaksHttp2() ? "HTTP/2" : "HTTP/1.1";
+    if (!host.settings().metadata.empty()) {
+      constexpr auto kHost = static_cast<size_t>(plan::FormatPiece::MetadataSource::UpstreamHost);
+      context.configured_metadata[kHost] = &host.settings().metadata;
+    }
     config().mutations().request.apply(headers, context, arena);
     // What is said of the host goes where the request says it.
     for (const HeaderId id : {HeaderId::Host, HeaderId::Authority}) {

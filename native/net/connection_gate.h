@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@ class ConnectionGate {
     Millis delay_ms = 0;
     // More came than may.
     bool is_rate_limited = false;
+    // As access logs say why it was closed: static text.
+    std::string_view reason = {};
   };
   virtual ~ConnectionGate() = default;
   virtual Verdict admit(unsigned worker, uint64_t now_us) = 0;

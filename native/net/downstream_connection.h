@@ -200,6 +200,10 @@ class ConnectionFactory {
   virtual DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts& accounts) = 0;
   // One was refused before it was to be made: who counts connections counts it.
   virtual void onRefused() {}
+  // The same one has ended: who logs connections logs it.
+  virtual void onRefusedEnded(const DownstreamConnection&) {}
+  // Adds to what is said of one that was refused.
+  virtual void describeRefused(format::FormatContext*) const {}
 };
 
 }  // namespace fairlead::net

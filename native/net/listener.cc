@@ -408,10 +408,8 @@ void Listener::chooseChain(AcceptedSocket socket) {
   if (found == FilterChainMatch::kNone) {
     log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
                "closing connection: no matching filter chain found");
-    stats_.add(Counter::DownstreamCxTotal);
     stats_.add(Counter::NoFilterChainMatch);
     if (log_) log_->onUnmatched(socket);
-    stats_.add(Counter::DownstreamCxDestroy);
     return;
   }
   Chain& chain = *chains_[static_cast<size_t>(found)];

@@ -113,8 +113,8 @@ void Session::restartIdle() {
 // What it sends first, or its end, comes before there is a host.
 void Session::onEarly(Side&) {
   countBytes();
-  if (client_->earlyBytes() == 0) return;
   proxy_.stats().add(Counter::EarlyDataReceivedCountTotal);
+  if (client_->earlyBytes() == 0) return;
   begin();
 }
 
@@ -184,7 +184,8 @@ void Session::countBytes() {
   }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
   // What a stream moves its connection counts.
-  if (server_socket_ && received > 0) {
+  // What came early is counted as it is passed on.
+  if (server_socket_ && connected_ && received > 0) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }
   if (server_socket_ && sent > 0) {

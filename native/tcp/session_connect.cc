@@ -192,6 +192,10 @@ void Session::connectToHost() {
     return;
   }
   ++attempts_;
+  if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
+    host_cluster_->stats().add(ClusterCounter::UpstreamRqPendingOverflow);
+    return tryAgain();
+  }
   if (format::Exchange* const exchange = this->exchange()) {
     using Point = format::TimePoint;
     const uint64_t now_us = net::Loop::readClockMicros();
@@ -257,6 +261,7 @@ void Session::connectFailed(bool timeout, int error) {
                                              : "";
   if (error != 0 && !server_socket_) transport_failure_ = upstream::refusalText(*host_, error);
   keepTunnelHead();
+  flags_.set(ResponseFlag::UpstreamConnectionFailure);
   tellOutlier(timeout ? upstream::OutlierResult::Timeout : upstream::OutlierResult::ConnectFailed);
   if (is_refused) {
     counts_.tunnelRefused();
@@ -281,7 +286,6 @@ void Session::tryAgain() {
     return watch(retry_deadline_);
   }
   cluster_->stats().add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
-  flags_.set(ResponseFlag::UpstreamConnectionFailure);
   flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   close_reason_ = "tcp_initializion_failure:0";
   finish(true);

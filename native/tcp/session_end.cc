@@ -30,8 +30,9 @@ void Session::finish(bool by_upstream) {
   }
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
-  logAccess(format::LogType::TcpConnectionEnd);
+  // The listener's line comes before the relay's own, as in the real server.
   leaveListener();
+  logAccess(format::LogType::TcpConnectionEnd);
   releaseUpstream(by_upstream);
   if (SocketSide* client = std::exchange(client_, nullptr)) {
     client->end();

@@ -119,6 +119,7 @@ void Session::onTunnelFailed(std::string_view why) {
   log::debug(log::Component::Filter, log::Tags{.connection = id()}, "tunnel by ", host_->text(),
              " failed");
   transport_failure_ = why;
+  flags_.set(format::ResponseFlag::UpstreamConnectionFailure);
   tellOutlier(upstream::OutlierResult::ConnectFailed);
   tryAgain();
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/wall_clock.h"
+#include "format/origin.h"
 #include "tcp/session.h"
 
 namespace fairlead::tcp {
@@ -71,6 +73,25 @@ net::DownstreamConnection* TcpProxy::accept(net::AcceptedSocket socket,
   // Owns itself from here on; may have ended already when start() returns.
   auto* session = new Session(*this, std::move(socket), accounts);
   return session->start() ? session : nullptr;
+}
+
+void TcpProxy::onRefusedEnded(const net::DownstreamConnection& connection) {
+  if (config_->access_logs.empty()) return;
+  format::FormatContext context;
+  context.duration_us = net::Loop::readClockMicros() - connection.startedAtMicros();
+  context.start_time_us = wallClockMicros() - context.duration_us;
+  format::describeConnection(connection, &context);
+  connection.describe(&context);
+  context.log_type = format::LogType::TcpConnectionEnd;
+  context.is_complete = true;
+  for (const auto& log : config_->access_logs) {
+    log->write(this->context().worker, context, this->context().random.next());
+  }
+}
+
+void TcpProxy::describeRefused(format::FormatContext* context) const {
+  context->upstream_close = format::CloseType::Normal;
+  context->filter_chain_name = config_->filter_chain_name;
 }
 
 const TcpProxyConfig::Target& TcpProxy::chooseTarget() {

@@ -52,6 +52,8 @@ struct TcpProxyConfig {
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
   // None: bytes go to hosts as they are.
   std::optional<Tunneling> tunneling;
+  // Shown as the real server shows them; nothing of a tunnel is counted there. Null: no tunnels.
+  std::shared_ptr<stats::Block<stats::AsyncClient>> tunneling_stats;
   // Of its filter chain.
   std::shared_ptr<const net::DrainDecision> drain;
   // Of `plan.proxy_tlvs`, those that have one.
@@ -77,6 +79,8 @@ class TcpProxy final : public net::ConnectionFactory {
                                     net::ConnectionAccounts& accounts) override;
 
   void onRefused() override { stats_.add(stats::Tcp::Counter::DownstreamCxTotal); }
+  void onRefusedEnded(const net::DownstreamConnection& connection) override;
+  void describeRefused(format::FormatContext* context) const override;
 
   const TcpProxyConfig& config() const { return *config_; }
   stats::Shard<stats::Tcp>& stats() { return stats_; }

@@ -87,6 +87,22 @@ Result<void> use(SSL_CTX* context, const Identity& identity) {
   return {};
 }
 
+// What the real server does not take as its own, either.
+Result<void> checkKey(const X509* certificate) {
+  EVP_PKEY* const key = X509_get0_pubkey(certificate);
+  constexpr int kLeastRsaBits = 2048;
+  const int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
+  if (kind == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) < kLeastRsaBits) {
+    return Error{"only RSA certificates with 2048-bit or larger keys are supported"};
+  }
+  // UINT32_MAX: it says nothing of that.
+  const uint32_t usage = X509_get_key_usage(const_cast<X509*>(certificate));
+  if (kind == EVP_PKEY_EC && (usage & KU_DIGITAL_SIGNATURE) == 0) {
+    return Error{"the key usage of an ECDSA certificate must allow digital signatures"};
+  }
+  return {};
+}
+
 // Whether the client takes certificates with ECDSA keys, by a cipher that is ours, too.
 bool takesEcdsa(SSL* ssl) {
   if (SSL_version(ssl) >= TLS1_3_VERSION) {
@@ -173,6 +189,7 @@ Result<void> Context::addCertificate(const plan::TlsCertificate* plan, SessionSc
   if (plan) {
     auto identity = plan->pkcs12.empty() ? readPem(*plan) : readPkcs12(*plan);
     if (!identity) return identity.error();
+    if (auto checked = checkKey(identity.value().certificate.get()); !checked) return checked;
     if (auto used = use(certificate.context.get(), identity.value()); !used) return used;
     certificate.is_ecdsa = EVP_PKEY_get_base_id(identity.value().key.get()) == EVP_PKEY_EC;
     noteExpiry(plan->name, identity.value().certificate.get());

@@ -81,7 +81,9 @@ bool Info::appendOfConnection(TlsValue value, std::string* out) const {
       return appendText(is_agreed ? SSL_get_version(ssl) : "TLSv1.2", out);
     }
     case TlsValue::Cipher: {
+      // Of a handshake that fails, too, as far as it came.
       const SSL_CIPHER* cipher = SSL_get_current_cipher(ssl);
+      if (!cipher) cipher = SSL_get_pending_cipher(ssl);
       return cipher && appendText(SSL_CIPHER_get_name(cipher), out);
     }
     case TlsValue::Group:

@@ -118,7 +118,8 @@ Transport::Handshake Transport::handshake(int fd) {
   wire_.fd = fd;
   if (opening_->is_late) {
     has_failed_ = true;
-    info_->setFailure("transport socket timeout was reached");
+    constexpr std::string_view kLate = "transport socket timeout was reached";
+    opening_->owner ? opening_->owner->setTermination(kLate) : info_->setFailure(kLate);
     return Handshake::Failed;
   }
   if (!has_begun_) {

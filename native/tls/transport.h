@@ -34,7 +34,7 @@ class Transport final : public net::Transport, private net::Timer {
     net::Millis handshake_timeout_ms = 0;
     stats::Shard<stats::Listener>* timeouts = nullptr;
     // Of servers: whose connection it is; null: nobody says.
-    const net::DownstreamConnection* owner = nullptr;
+    net::DownstreamConnection* owner = nullptr;
   };
   explicit Transport(Setup setup);
   ~Transport() override;
@@ -63,7 +63,7 @@ class Transport final : public net::Transport, private net::Timer {
     std::string details;
     net::Millis timeout_ms;
     stats::Shard<stats::Listener>* timeouts;
-    const net::DownstreamConnection* owner;
+    net::DownstreamConnection* owner;
     bool is_late = false;
   };
 

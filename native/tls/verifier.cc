@@ -171,15 +171,13 @@ Result<void> Verifier::loadTrustDomains(const plan::SpiffeTrust& plan) {
 Result<void> Verifier::loadRevocations(const plan::TlsValidation& plan) {
   if (plan.crl.empty()) return {};
   const InfosPtr infos = readInfos(plan.crl);
-  bool found = false;
   for (int i = 0; i < sk_X509_INFO_num(infos.get()); ++i) {
     if (X509_CRL* crl = sk_X509_INFO_value(infos.get(), i)->crl) {
       X509_STORE_add_crl(store_.get(), crl);
-      found = true;
     }
   }
   ERR_clear_error();
-  if (!found) return Error{"crl holds no list of revoked certificates in PEM"};
+  // Without any list nobody is trusted.
   unsigned long flags = X509_V_FLAG_CRL_CHECK;
   if (!plan.only_leaf_crl) flags |= X509_V_FLAG_CRL_CHECK_ALL;
   X509_STORE_set_flags(store_.get(), flags);
@@ -318,7 +316,7 @@ Verdict Verifier::verifyHashes(const X509* certificate) const {
   if (fits) return {.kind = Verdict::Kind::Good};
   return {.kind = Verdict::Kind::BadHash,
           .error = X509_V_ERR_APPLICATION_VERIFICATION,
-          .details = "certificate hash"};
+          .details = "cert hash and spki"};
 }
 
 }  // namespace fairlead::tls

@@ -175,7 +175,11 @@ void Clusters::setUnchecked(const Cluster& cluster, Host& host) const {
   if (!cluster.settings().health_check || host.settings().is_not_checked) return;
   using upstream::HealthFlag;
   upstream::HealthFlags flags = HealthFlag::FailedActive;
-  if (cluster.settings().excludes_unchecked) flags = flags | HealthFlag::PendingActive;
+  // Not those that a configuration lists once for all, as in the real server.
+  const bool comes_later = cluster.settings().is_resolved || cluster.settings().is_discovered;
+  if (comes_later && cluster.settings().excludes_unchecked) {
+    flags = flags | HealthFlag::PendingActive;
+  }
   host.changeHealth({}, flags);
   host.setAwaitsCheck(true);
 }

@@ -102,8 +102,8 @@ class ClustersPage : public stats::Page {
   // Less than a piece of statistics: what it shows lies far apart, and takes longer to read.
   static constexpr size_t kPartBytes = 16 * 1024;
 
-  ClustersPage(const DataPlane& data_plane, NameFilter filter)
-      : data_plane_(data_plane), filter_(std::move(filter)) {}
+  ClustersPage(const DataPlane& data_plane, NameFilter filter, ServiceNames services)
+      : data_plane_(data_plane), filter_(std::move(filter)), services_(std::move(services)) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
@@ -133,10 +133,16 @@ class ClustersPage : public stats::Page {
  protected:
   virtual void append(std::string* out, const Cluster& cluster, bool first) = 0;
   virtual void end(std::string*, bool) {}
+  // Empty: it has none.
+  std::string_view serviceOf(const Cluster& cluster) const {
+    const auto found = services_.find(cluster.name());
+    return found == services_.end() ? std::string_view() : std::string_view(found->second);
+  }
 
  private:
   const DataPlane& data_plane_;
   const NameFilter filter_;
+  const ServiceNames services_;
   bool is_started_ = false;
   bool is_empty_ = true;
   // Where the next piece goes on.
@@ -174,6 +180,9 @@ class TextPage final : public ClustersPage {
       line(priority + "::max_retries", std::to_string(limits.maxRetries()));
     }
     line("added_via_api", cluster.settings().added_via_api ? "true" : "false");
+    if (const auto service = serviceOf(cluster); !service.empty()) {
+      line("eds_service_name", service);
+    }
     for (const auto& host : cluster.hosts()->hosts()) appendHost(out, prefix, *host);
   }
 
@@ -269,7 +278,7 @@ void appendHost(std::string* out, const Host& host) {
   out->append("}}");
 }
 
-void appendCluster(std::string* out, const Cluster& cluster) {
+void appendCluster(std::string* out, const Cluster& cluster, std::string_view service) {
   out->append("{\"name\":");
   appendJsonString(out, cluster.name());
   if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
@@ -304,6 +313,10 @@ void appendCluster(std::string* out, const Cluster& cluster) {
   }
   out->append("]},\"observability_name\":");
   appendJsonString(out, cluster.observabilityName());
+  if (!service.empty()) {
+    out->append(",\"eds_service_name\":");
+    appendJsonString(out, service);
+  }
   out->push_back('}');
 }
 
@@ -314,7 +327,7 @@ class JsonPage final : public ClustersPage {
  private:
   void append(std::string* out, const Cluster& cluster, bool first) override {
     out->append(first ? "{\"cluster_statuses\":[" : ",");
-    appendCluster(out, cluster);
+    appendCluster(out, cluster, serviceOf(cluster));
   }
   void end(std::string* out, bool is_empty) override { out->append(is_empty ? "{}" : "]}"); }
 };
@@ -340,17 +353,20 @@ class LaidOutPage final : public stats::Page {
 
 }  // namespace
 
-std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter) {
-  return std::make_unique<TextPage>(data_plane, std::move(filter));
+std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter,
+                                              ServiceNames services) {
+  return std::make_unique<TextPage>(data_plane, std::move(filter), std::move(services));
 }
 
-std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter) {
-  return std::make_unique<LaidOutPage>(std::make_unique<JsonPage>(data_plane, std::move(filter)));
+std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter,
+                                              ServiceNames services) {
+  return std::make_unique<LaidOutPage>(
+      std::make_unique<JsonPage>(data_plane, std::move(filter), std::move(services)));
 }
 
 std::string clusterStatusJson(const upstream::Cluster& cluster) {
   std::string out;
-  appendCluster(&out, cluster);
+  appendCluster(&out, cluster, {});
   return out;
 }
 

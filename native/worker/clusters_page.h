@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "stats/query.h"
 #include "worker/data_plane.h"
@@ -14,8 +15,13 @@ namespace fairlead::worker {
 
 using NameFilter = std::function<bool(std::string_view)>;
 
-std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter);
-std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter);
+// Of clusters whose hosts come by EDS under a name of their own.
+using ServiceNames = std::unordered_map<std::string, std::string>;
+
+std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter,
+                                              ServiceNames services = {});
+std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter,
+                                              ServiceNames services = {});
 
 // One element of the JSON page, compact.
 std::string clusterStatusJson(const upstream::Cluster& cluster);

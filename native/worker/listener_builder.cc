@@ -124,10 +124,12 @@ Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
   if (chain.http) return buildHttp(listener, chain, std::move(transport), std::move(drain));
   if (chain.tcp) return buildTcp(listener, chain, std::move(transport), std::move(drain));
   if (chain.direct_response) {
-    return FilterPlan(DirectResponsePlan{chain.direct_response->body, std::move(transport)});
+    return FilterPlan(
+        DirectResponsePlan{chain.direct_response->body, std::move(transport), chain.name});
   }
   if (chain.echo) {
-    return FilterPlan(EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms});
+    return FilterPlan(
+        EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms, chain.name});
   }
   return FilterPlan(EmptyPlan());
 }
@@ -303,6 +305,10 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   config->bypasses_overload = listener.bypasses_overload;
   const stats::Scope scope = stats::tcpScope(chain.tcp->stat_prefix);
   config->stats = parts_.registry.create<stats::Tcp>(scope);
+  if (config->tunneling) {
+    config->tunneling_stats =
+        parts_.registry.create<stats::AsyncClient>(stats::innerScope(scope, "tcpproxy_tunneling."));
+  }
   if (chain.tcp->on_demand) {
     config->demand_stats = parts_.registry.create<stats::TcpOnDemand>(scope);
     config->waiters =

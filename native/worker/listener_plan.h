@@ -17,10 +17,12 @@ namespace fairlead::worker {
 struct EchoPlan {
   net::SharedTransport transport;
   uint64_t slow_timeout_ms = 0;
+  std::string chain_name = {};
 };
 struct DirectResponsePlan {
   std::string body;
   net::SharedTransport transport;
+  std::string chain_name = {};
 };
 // A chain without any filter: its connections close at once.
 struct EmptyPlan {};

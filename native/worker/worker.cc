@@ -177,12 +177,12 @@ std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterPlan& fi
   }
   if (const auto* direct = std::get_if<DirectResponsePlan>(&filter)) {
     return std::make_unique<filters::DirectResponse>(loop_, batch_, direct->body, direct->transport,
-                                                     index_);
+                                                     index_, direct->chain_name);
   }
   if (const auto* echo = std::get_if<EchoPlan>(&filter)) {
     constexpr uint32_t kBufferLimit = 1024 * 1024;
     return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit, echo->transport, index_,
-                                           echo->slow_timeout_ms);
+                                           echo->slow_timeout_ms, echo->chain_name);
   }
   return nullptr;
 }

@@ -40,6 +40,7 @@ export interface AdminHost {
         | 'routes'
         | 'endpointsOf'
         | 'clusters'
+        | 'serviceNames'
         | 'isWarming'
         | 'replaced'
         | 'unready'

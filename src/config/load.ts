@@ -65,11 +65,11 @@ export function loadBootstrap(source: BootstrapSource, options: LoadOptions = {}
   const issues: Issue[] = [];
   const texts: SourceText[] = [];
   if (source.path !== undefined) {
-    const text = readFile(source.path, issues);
+    const text = readFile(source.path, BOOTSTRAP.type, issues);
     if (text) texts.push(text);
   }
   if (source.inlineYaml !== undefined)
-    texts.push(new SourceText(INLINE, source.inlineYaml, yamlFormat));
+    texts.push(new SourceText(INLINE, source.inlineYaml, yamlFormat, BOOTSTRAP.type));
   if (source.path === undefined && source.inlineYaml === undefined) {
     issues.push(problem('no bootstrap is given', '--config-path or --config-yaml'));
   }
@@ -86,7 +86,7 @@ export function loadFile<M>(
   options: LoadOptions = {},
 ): Loaded<M> {
   const issues: Issue[] = [];
-  const text = readFile(path, issues);
+  const text = readFile(path, type, issues);
   return loadTexts<M>({ type, name }, text ? [text] : [], issues, options);
 }
 
@@ -97,7 +97,7 @@ export function loadJson<M>(
   kind: { readonly type: string; readonly name: string },
   options: LoadOptions = {},
 ): Loaded<M> {
-  return loadTexts<M>(kind, [new SourceText(from, text, yamlFormat)], [], options);
+  return loadTexts<M>(kind, [new SourceText(from, text, yamlFormat, kind.type)], [], options);
 }
 
 function loadTexts<M>(
@@ -213,25 +213,30 @@ function locateIn(texts: readonly SourceText[], path: FieldPath): Position | und
   return locateIn(before, path) ?? found?.position;
 }
 
-function readFile(path: string, issues: Issue[]): SourceText | undefined {
+function readFile(path: string, type: string, issues: Issue[]): SourceText | undefined {
   try {
-    return textOf(path, readFileSync(path), issues);
+    return textOf(path, type, readFileSync(path), issues);
   } catch (error) {
     issues.push(problem(`cannot read "${path}": ${systemReason(error)}`));
     return undefined;
   }
 }
 
-function textOf(path: string, bytes: Uint8Array, issues: Issue[]): SourceText | undefined {
+function textOf(
+  path: string,
+  type: string,
+  bytes: Uint8Array,
+  issues: Issue[],
+): SourceText | undefined {
   const format = formatOf(path);
   if (format.encoding === 'bytes')
-    return new SourceText(path, Buffer.from(bytes).toString('latin1'), format);
+    return new SourceText(path, Buffer.from(bytes).toString('latin1'), format, type);
   try {
     const decoder = new TextDecoder('utf-8', {
       fatal: format.encoding === 'strict-utf8',
       ignoreBOM: format.refusesByteOrderMark === true,
     });
-    return new SourceText(path, decoder.decode(bytes), format);
+    return new SourceText(path, decoder.decode(bytes), format, type);
   } catch {
     issues.push(problem(`"${path}" is no UTF-8 text`));
     return undefined;

@@ -10,19 +10,22 @@ export class SourceText {
   readonly file: string;
   readonly #text: string;
   readonly #format: Format;
+  readonly #type: string;
   #lines: LineIndex | undefined;
   #places: ValuePlace | undefined;
   #hasPlaces = false;
   #originOf: (path: FieldPath) => FieldPath = (path) => path;
 
-  constructor(file: string, text: string, format: Format) {
+  /** `type`: of the message that it should be. */
+  constructor(file: string, text: string, format: Format, type: string) {
     this.file = file;
+    this.#type = type;
     this.#text = text;
     this.#format = format;
   }
 
   read(): ReadResult {
-    return this.#format.read(this.#text);
+    return this.#format.read(this.#text, this.#type);
   }
 
   /** Of a file that is no text, nobody can tell: it may always match. */
@@ -71,7 +74,7 @@ export class SourceText {
 
   #root(): ValuePlace | undefined {
     if (!this.#hasPlaces) {
-      this.#places = this.#format.places(this.#text);
+      this.#places = this.#format.places(this.#text, this.#type);
       this.#hasPlaces = true;
     }
     return this.#places;

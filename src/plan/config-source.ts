@@ -47,7 +47,7 @@ export function compileConfigSource(
   if (!source) return undefined;
   refuseOtherFields(place, source, SOURCE);
   if (!context.hasNode) {
-    start.error(
+    place.error(
       `type.googleapis.com/${type}: node 'id' and 'cluster' are required. Set it either in 'node' ` +
         'config or via --service-node and --service-cluster options.',
     );

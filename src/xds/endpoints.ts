@@ -51,7 +51,7 @@ export class EndpointSubscription {
         source: plan.source,
         statPrefix: this.#statPrefix,
         api: EDS,
-        names: [plan.serviceName],
+        names: [plan.serviceName || plan.cluster],
         target: `Cluster ${plan.cluster}`,
         judge: (resources) => this.#judge(resources),
       },
@@ -83,6 +83,7 @@ export class EndpointSubscription {
     return this.#plan.cluster;
   }
 
+  /** '': it has none. */
   get serviceName(): string {
     return this.#plan.serviceName;
   }
@@ -114,12 +115,9 @@ export class EndpointSubscription {
 
   #judge(resources: readonly Resource[]): string | Commit {
     const [first] = resources;
-    const { serviceName } = this.#plan;
+    const name = this.#plan.serviceName || this.#plan.cluster;
     if (!first) {
-      this.#host.log(
-        'debug',
-        `Missing ClusterLoadAssignment for ${serviceName} in onConfigUpdate()`,
-      );
+      this.#host.log('debug', `Missing ClusterLoadAssignment for ${name} in onConfigUpdate()`);
       return () => {
         this.#host.stats.count(`${this.#statPrefix}update_empty`);
         return undefined;
@@ -127,8 +125,8 @@ export class EndpointSubscription {
     }
     if (resources.length > 1) return `Unexpected EDS resource length: ${resources.length}`;
     const message = first.message as unknown as ClusterLoadAssignment;
-    if (message.cluster_name !== serviceName) {
-      return `Unexpected EDS cluster (expecting ${serviceName}): ${message.cluster_name ?? ''}`;
+    if (message.cluster_name !== name) {
+      return `Unexpected EDS cluster (expecting ${name}): ${message.cluster_name ?? ''}`;
     }
     const leds = this.#compileLocalities(message, first.place);
     const whole = withEndpoints(message, leds, (plan) => this.#endpointsOf(plan));
@@ -163,7 +161,7 @@ export class EndpointSubscription {
       const at = place.field('endpoints').index(index);
       if (own.length > 0) {
         at.error(
-          `A ClusterLoadAssignment for cluster ${this.#plan.serviceName} cannot include both LEDS ` +
+          `A ClusterLoadAssignment for cluster ${this.#plan.serviceName || this.#plan.cluster} cannot include both LEDS ` +
             `(resource: ${config.leds_collection_name ?? ''}) and a list of endpoints.`,
         );
       }

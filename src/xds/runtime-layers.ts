@@ -21,12 +21,12 @@ export function subscribeToRuntime(
         if (!first || resources.length > 1) {
           return `Unexpected RTDS resource length: ${resources.length}`;
         }
-        const { message } = first;
+        const { message, place } = first;
         if (message['name'] !== name) {
           return `Unexpected RTDS runtime (expecting ${name}): ${String(message['name'] ?? '')}`;
         }
         const layer = (message['layer'] ?? {}) as PlainObject;
-        checkValues(layer, first.place.field('layer'));
+        checkValues(layer, place.field('layer'));
         return () => {
           use(layer);
           return undefined;

@@ -66,6 +66,7 @@ export interface XdsHost
 
 /** What EDS says of a cluster. */
 export interface DynamicEndpoints {
+  /** '': it is asked for by the cluster's name. */
   readonly serviceName: string;
   /** Undefined: nothing has come yet. */
   readonly assignment: ClusterLoadAssignment | undefined;
@@ -276,6 +277,13 @@ export class Xds {
   endpointsOf(cluster: string): DynamicEndpoints | undefined {
     const found = this.#endpoints.get(cluster);
     return found && { serviceName: found.serviceName, assignment: found.current };
+  }
+
+  /** Pairs in a row: a cluster, and what its hosts are called in EDS where that is another name. */
+  serviceNames(): string[] {
+    return [...this.#endpoints].flatMap(([cluster, { serviceName }]) =>
+      serviceName === '' ? [] : [cluster, serviceName],
+    );
   }
 
   /** Those of CDS, and the version of its latest update. */

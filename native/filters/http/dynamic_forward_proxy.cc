@@ -31,6 +31,11 @@ class DynamicForwardProxy final : public HttpFilter,
     if (const NameRewrite* rewrite = own.empty() ? nullptr : NameRewrite::of(own.front())) {
       rewrite->apply(head);
     }
+    if (head.authority.empty()) {
+      stopWaiting();
+      answer_ = {400, "Empty host header", "empty_host_header"};
+      return FilterStatus::Answer;
+    }
     return ask(cluster->cluster(), head.authority);
   }
   FilterStatus onRequestData(std::string_view, bool) override { return laterStatus(); }

@@ -26,8 +26,7 @@ class TlsInspector final : public net::ListenerFilter {
         return Verdict::Refuse;
       case HelloRead::NotTls:
         stats_.add(TlsCounter::TlsNotFound);
-        return plan_.refuses_malformed && !bytes.empty() && bytes[0] == 0x16 ? Verdict::Refuse
-                                                                             : Verdict::Continue;
+        return plan_.refuses_malformed && !bytes.empty() ? Verdict::Refuse : Verdict::Continue;
       case HelloRead::Found:
         stats_.record(stats::TlsInspector::Histogram::BytesProcessed, bytes.size());
         keep(std::move(hello), socket.findings());

@@ -31,7 +31,7 @@ net::ConnectionGate::Verdict ConnectionLimit::admit(unsigned worker, uint64_t) {
   } else if (!tryAdd()) {
     stats.add(Counter::LimitedConnections);
     log::trace(log::Component::Filter, "connection_limit: connection limiting connection");
-    return {.passes = false, .delay_ms = plan_.delay_ms};
+    return {.passes = false, .delay_ms = plan_.delay_ms, .reason = "over_connection_limit"};
   }
   stats.up(Gauge::ActiveConnections);
   return {};

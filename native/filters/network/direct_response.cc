@@ -1,5 +1,7 @@
 #include "filters/network/direct_response.h"
 
+#include <string_view>
+
 #include "format/context.h"
 
 namespace fairlead::filters {
@@ -15,11 +17,12 @@ class Answer final : public net::DownstreamConnection,
                      private net::Timer {
  public:
   Answer(net::Loop& loop, const net::SharedTransport& transport, unsigned worker,
-         net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
+         std::string_view chain_name, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
         connection_(*new net::Connection(
             loop, std::move(socket.fd), UINT32_MAX, net::Connection::Start::Established,
-            makeTransport(transport, {.worker = worker, .owner = this}))) {
+            makeTransport(transport, {.worker = worker, .owner = this}))),
+        chain_name_(chain_name) {
     connection_.setHandler(*this);
     setTls(connection_.tls());
   }
@@ -41,6 +44,7 @@ class Answer final : public net::DownstreamConnection,
   void describe(format::FormatContext* context) const override {
     context->bytes_sent = size_ - connection_.pendingBytes();
     context->details = "direct_response";
+    context->filter_chain_name = chain_name_;
   }
 
  private:
@@ -74,7 +78,8 @@ class Answer final : public net::DownstreamConnection,
     connection_.loop().bury(std::unique_ptr<Mortal>(this));
   }
 
-  net::Connection& connection_;  // Open until over_; gone with the turn of that.
+  net::Connection& connection_;        // Open until over_; gone with the turn of that.
+  const std::string_view chain_name_;  // The factory's.
   size_t size_ = 0;
   bool over_ = false;
 };
@@ -83,7 +88,8 @@ class Answer final : public net::DownstreamConnection,
 
 net::DownstreamConnection* DirectResponse::accept(net::AcceptedSocket socket,
                                                   net::ConnectionAccounts& accounts) {
-  auto* connection = new Answer(loop_, transport_, worker_, std::move(socket), accounts);
+  auto* connection =
+      new Answer(loop_, transport_, worker_, chain_name_, std::move(socket), accounts);
   return connection->start(batch_, body_) ? connection : nullptr;
 }
 

@@ -1,5 +1,7 @@
 #include "filters/network/echo.h"
 
+#include <string_view>
+
 #include "format/context.h"
 
 namespace fairlead::filters {
@@ -11,13 +13,15 @@ class EchoConnection final : public net::DownstreamConnection,
                              private net::ConnectionHandler {
  public:
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
-                 const net::SharedTransport& transport, unsigned worker, net::AcceptedSocket socket,
+                 const net::SharedTransport& transport, unsigned worker,
+                 std::string_view chain_name, net::AcceptedSocket socket,
                  net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
         connection_(*new net::Connection(
             loop, std::move(socket.fd), buffer_limit_bytes, net::Connection::Start::Established,
             makeTransport(transport, {.worker = worker, .owner = this}))),
-        batch_(batch) {
+        batch_(batch),
+        chain_name_(chain_name) {
     connection_.setHandler(*this);
     setTls(connection_.tls());
   }
@@ -32,6 +36,7 @@ class EchoConnection final : public net::DownstreamConnection,
   void describe(format::FormatContext* context) const override {
     context->bytes_received = received_;
     context->bytes_sent = received_ - connection_.pendingBytes();
+    context->filter_chain_name = chain_name_;
   }
 
  private:
@@ -76,6 +81,7 @@ class EchoConnection final : public net::DownstreamConnection,
 
   net::Connection& connection_;  // Open until over_; gone with the turn of that.
   net::OutBatch& batch_;
+  const std::string_view chain_name_;  // The factory's.
   uint64_t received_ = 0;
   bool ended_ = false;
   bool over_ = false;
@@ -86,7 +92,7 @@ class EchoConnection final : public net::DownstreamConnection,
 net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
                                         net::ConnectionAccounts& accounts) {
   auto* connection = new EchoConnection(loop_, batch_, buffer_limit_bytes_, transport_, worker_,
-                                        std::move(socket), accounts);
+                                        chain_name_, std::move(socket), accounts);
   return connection->start(slow_timeout_ms_) ? connection : nullptr;
 }
 

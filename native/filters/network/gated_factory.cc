@@ -18,7 +18,7 @@ net::DownstreamConnection* GatedFactory::accept(net::AcceptedSocket socket,
   }
   inner_->onRefused();
   // Owns itself from here on; may have ended already when start() returns.
-  auto* refused = new RefusedConnection(loop_, socket, accounts, verdict);
+  auto* refused = new RefusedConnection(loop_, socket, accounts, verdict, *inner_);
   return refused->start() ? refused : nullptr;
 }
 

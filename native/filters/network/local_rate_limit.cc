@@ -20,7 +20,7 @@ net::ConnectionGate::Verdict LocalRateLimit::admit(unsigned worker, uint64_t now
   if (enabled_.value() == 0 || bucket_->tryTake(now_us)) return {};
   stats_->shard(worker + 1)->add(stats::LocalRateLimit::Counter::RateLimited);
   log::trace(log::Component::Filter, "local_rate_limit: rate limiting connection");
-  return {.passes = false, .is_rate_limited = true};
+  return {.passes = false, .is_rate_limited = true, .reason = "local_ratelimit_close_over_limit"};
 }
 
 }  // namespace fairlead::filters

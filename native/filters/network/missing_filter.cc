@@ -8,7 +8,7 @@ net::DownstreamConnection* MissingFilter::accept(net::AcceptedSocket socket,
                                                  net::ConnectionAccounts& accounts) {
   stats_.add(stats::Listener::Counter::NetworkExtensionConfigMissing);
   // Owns itself, and ends at once.
-  auto* refused = new RefusedConnection(loop_, socket, accounts, {});
+  auto* refused = new RefusedConnection(loop_, socket, accounts, {}, *this);
   return refused->start() ? refused : nullptr;
 }
 

@@ -9,10 +9,12 @@ namespace fairlead::filters {
 
 RefusedConnection::RefusedConnection(net::Loop& loop, net::AcceptedSocket& socket,
                                      net::ConnectionAccounts& accounts,
-                                     const net::ConnectionGate::Verdict& verdict)
+                                     const net::ConnectionGate::Verdict& verdict,
+                                     net::ConnectionFactory& meant_for)
     : net::DownstreamConnection(accounts, socket),
       loop_(loop),
       verdict_(verdict),
+      meant_for_(meant_for),
       fd_(std::move(socket.fd)) {}
 
 bool RefusedConnection::start() {
@@ -28,6 +30,8 @@ bool RefusedConnection::start() {
 void RefusedConnection::describe(format::FormatContext* context) const {
   if (verdict_.is_rate_limited)
     context->flags.set(format::ResponseFlag::UpstreamRetryLimitExceeded);
+  context->downstream_close_reason = verdict_.reason;
+  meant_for_.describeRefused(context);
 }
 
 void RefusedConnection::abort() {
@@ -35,6 +39,7 @@ void RefusedConnection::abort() {
   net::Timer::disarm();
   fd_.close();
   leaveListener();
+  meant_for_.onRefusedEnded(*this);
   loop_.bury(std::unique_ptr<net::Mortal>(this));
 }
 

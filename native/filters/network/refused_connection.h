@@ -11,8 +11,9 @@ class RefusedConnection final : public net::DownstreamConnection,
                                 public net::Mortal,
                                 private net::Timer {
  public:
+  // `meant_for` would have made it: told of its end.
   RefusedConnection(net::Loop& loop, net::AcceptedSocket& socket, net::ConnectionAccounts& accounts,
-                    const net::ConnectionGate::Verdict& verdict);
+                    const net::ConnectionGate::Verdict& verdict, net::ConnectionFactory& meant_for);
 
   // False: it has ended already.
   bool start();
@@ -26,6 +27,7 @@ class RefusedConnection final : public net::DownstreamConnection,
 
   net::Loop& loop_;
   const net::ConnectionGate::Verdict verdict_;
+  net::ConnectionFactory& meant_for_;
   net::FileDescriptor fd_;
 };
 

@@ -188,7 +188,7 @@ function* endpointItems(
     const name = cluster.name ?? '';
     const dynamic = xds?.endpointsOf(name);
     const configured = dynamic
-      ? { ...cluster, name: dynamic.serviceName, load_assignment: dynamic.assignment ?? {} }
+      ? { ...cluster, name: dynamic.serviceName || name, load_assignment: dynamic.assignment ?? {} }
       : cluster;
     const assignment = liveAssignment(configured, readLiveHosts(native, name));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
@@ -385,7 +385,10 @@ function* secretItems(bootstrap: Bootstrap): Generator<DumpItem> {
 }
 
 /** With what the files hold that they name, as the real server shows it; keys are hidden later. */
-function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<DumpItem> {
+function* dynamicSecretItems(
+  { xds, configuredMs }: AdminHost,
+  isThere: boolean,
+): Generator<DumpItem> {
   const secrets = (xds?.secrets() ?? []).filter(
     ({ message }) => (message !== undefined) === isThere,
   );
@@ -395,9 +398,10 @@ function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<Du
       name,
       message: {
         name,
-        ...(version !== '' && { version_info: version }),
-        ...(!isThere && { version_info: 'uninitialized' }),
-        last_updated: timestamp(updatedMs),
+        ...(isThere
+          ? version !== '' && { version_info: version }
+          : { version_info: 'uninitialized' }),
+        last_updated: timestamp(isThere ? updatedMs : configuredMs),
         secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
       },
     };

@@ -5,7 +5,7 @@ import type { AdminHost } from '../host.js';
 import { badRequest } from '../http/http.js';
 import { lazyPage } from '../pages/lazy-page.js';
 
-export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
+export function clusterEndpoints({ native, xds }: AdminHost): Endpoint[] {
   return [
     {
       path: '/clusters',
@@ -24,7 +24,8 @@ export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
           return badRequest(`Invalid re2 regex${why}`);
         }
         const format = parameters.get('format') === 'json' ? 'json' : 'text';
-        const body = lazyPage(() => native.openClusters(format, filter?.program));
+        const services = xds?.serviceNames() ?? [];
+        const body = lazyPage(() => native.openClusters(format, filter?.program, services));
         return { type: format, body };
       },
     },

@@ -35,8 +35,10 @@ export interface Format {
   readonly refusesUnknownFields?: boolean;
   /**
    * Never throws. The value consists of plain objects, arrays, strings, numbers, booleans and null.
+   * `type`: of the message that it should be, for formats that tell nothing without it; unless given,
+   * a bootstrap.
    */
-  read(text: string): ReadResult;
+  read(text: string, type?: string): ReadResult;
   /** Of a text that could be read; undefined where nothing is known of its places. */
-  places(text: string): ValuePlace | undefined;
+  places(text: string, type?: string): ValuePlace | undefined;
 }

@@ -29,17 +29,17 @@ export const pbTextFormat: Format = {
   encoding: 'lenient-utf8',
   refusesByteOrderMark: true,
   refusesUnknownFields: true,
-  read(text) {
+  read(text, type = BOOTSTRAP) {
     try {
       const reader = new TextReader(schema(), text);
-      return { ok: true, value: reader.document(BOOTSTRAP).value, faults: reader.faults };
+      return { ok: true, value: reader.document(type).value, faults: reader.faults };
     } catch (error) {
       return { ok: false, fault: faultOf(error) };
     }
   },
-  places(text) {
+  places(text, type = BOOTSTRAP) {
     try {
-      return new TextReader(schema(), text).document(BOOTSTRAP).place;
+      return new TextReader(schema(), text).document(type).place;
     } catch (error) {
       faultOf(error);
       return undefined;

@@ -13,10 +13,10 @@ const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 export const pbFormat: Format = {
   name: 'binary protobuf',
   encoding: 'bytes',
-  read(text) {
+  read(text, name = BOOTSTRAP) {
     const types = schema();
     const reading = new Reading(types);
-    const type: ValueType = { kind: 'message', type: types.getMessage(BOOTSTRAP) };
+    const type: ValueType = { kind: 'message', type: types.getMessage(name) };
     // Envoy uses what came before, and says nothing.
     const value = reading.value(type, Buffer.from(text, 'latin1'), 0, 'warning');
     return { ok: true, value, faults: reading.faults };

@@ -15,6 +15,9 @@ export const connectionLimit = defineExtension<ConnectionLimit, NetworkFilterPla
   type: FIELDS.type,
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
+    if (config.max_connections === undefined) {
+      place.error("Field 'max_connections' is missing", { expected: 'max_connections' });
+    }
     const flag = config.runtime_enabled;
     if (config.max_connections === undefined) {
       place.field('max_connections').error("Field 'max_connections' is missing", {

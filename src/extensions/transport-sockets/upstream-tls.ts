@@ -53,6 +53,8 @@ function buildSocket(
   const common = compileCommon(config.common_tls_context ?? {}, at, secrets, false);
   const { sni = '' } = config;
   if (sni.length > MAX_SNI) place.field('sni').error('SNI names containing more than 255 bytes');
+  if (sni.includes('\0'))
+    place.field('sni').error('SNI names containing NULL-byte are not allowed');
   if (!common) return undefined;
   if (config.auto_sni_san_validation && !common.context.validation && !secrets.isPending) {
     place

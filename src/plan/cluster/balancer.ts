@@ -37,6 +37,7 @@ export function compileBalancer(
   isProvided = false,
 ): BalancerPlan | undefined {
   checkHostnames(cluster, place);
+  refuseSubsets(cluster, place, isProvided);
   // Where it says otherwise is refused with the kind of cluster.
   if (isProvided) {
     if (cluster.lb_subset_config?.subset_selectors?.length) {
@@ -67,6 +68,19 @@ export function compileBalancer(
       }),
     }
   );
+}
+
+/** Balancers that choose by themselves, or by a policy, know nothing of this field. */
+function refuseSubsets(cluster: ClusterMessage, place: Place, isProvided: boolean): void {
+  if (!cluster.lb_subset_config) return;
+  const at = place.field('lb_subset_config');
+  if (isProvided) {
+    at.error('cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config');
+  } else if (cluster.load_balancing_policy) {
+    at.error('cluster: load_balancing_policy cannot be combined with lb_subset_config', {
+      expected: 'envoy.load_balancing_policies.subset',
+    });
+  }
 }
 
 function compileNamed(

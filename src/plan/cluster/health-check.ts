@@ -28,6 +28,8 @@ import { compileHeaderMutations } from '../route/header-mutations.js';
 import { wantedOf } from '../host-labels.js';
 
 // alt_port and name change nothing in the real server either.
+/** Requests that may have something to say. */
+const WITH_PAYLOAD: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'OPTIONS']);
 const CHECK = supportedFields<HealthCheckMessage>('envoy.config.core.v3.HealthCheck', [
   'timeout',
   'interval',
@@ -201,11 +203,18 @@ function compileHttp(message: HttpCheck, at: Place, spoken: Spoken): HealthCheck
   }
   const isHttp2 = codec === 'HTTP2';
   const name = message.service_name_matcher;
+  const verb = method === 'METHOD_UNSPECIFIED' ? 'GET' : method;
+  if (message.send && !WITH_PAYLOAD.has(verb)) {
+    at.field('send').error(
+      `HTTP health check cannot specify a request payload with method '${verb}'. Only methods that ` +
+        'support a request body (POST, PUT, PATCH, OPTIONS) can be used with payload.',
+    );
+  }
   return {
     kind: Kind.HTTP,
     host: message.host,
     path: message.path,
-    method: method === 'METHOD_UNSPECIFIED' ? 'GET' : method,
+    method: verb,
     is_http2: isHttp2,
     is_by_alpn: message.use_alpn_protocol,
     ...((isHttp2 || message.use_alpn_protocol) && { http2: http2Of(spoken, at) }),

@@ -54,18 +54,16 @@ export function compileSocketMatches(
   return (message.transport_socket_matches ?? []).flatMap((match, index) => {
     const at = place.field('transport_socket_matches').index(index);
     const { name = '' } = match;
-    if (names.has(name)) {
+    if (names.has(name) && message.transport_socket_matcher) {
       at.field('name').error(
-        message.transport_socket_matcher
-          ? `Duplicate transport socket name '${name}' found in transport_socket_matches`
-          : `Multiple transport sockets have the same name: ${name}`,
+        `Duplicate transport socket name '${name}' found in transport_socket_matches`,
       );
     }
     names.add(name);
     const socketPlace = at.field('transport_socket');
     if (!match.transport_socket) {
-      socketPlace.error("Didn't find a registered implementation for '' with type URL: ''", {
-        expected: 'a name and typed_config',
+      at.error("Didn't find a registered implementation for '' with type URL: ''", {
+        expected: 'transport_socket',
       });
       return [];
     }

@@ -91,6 +91,11 @@ function compileSelector(selector: Selector | LbSubsetSelector, place: Place): S
       at.error('fallback_keys_subset cannot be equal to keys');
     }
   }
+  if (policy !== 'KEYS_SUBSET' && fallbackKeys.size > 0) {
+    place
+      .field('fallback_keys_subset')
+      .error('fallback_keys_subset can be set only for KEYS_SUBSET fallback_policy');
+  }
   return {
     keys: inOrder(keys),
     fallback: SELECTOR_FALLBACKS[policy],

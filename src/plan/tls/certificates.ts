@@ -46,7 +46,10 @@ export function compileCertificates(
   isServer: boolean,
 ): readonly CertificatePlan[] | undefined {
   const own = (common.tls_certificates ?? []).map((message, index) =>
-    compileCertificate(message, place.field('tls_certificates').index(index), UNNAMED),
+    // A client may say that it has one, and say no more of it.
+    !isServer && Object.keys(message).length === 0
+      ? ('pending' as const)
+      : compileCertificate(message, place.field('tls_certificates').index(index), UNNAMED),
   );
   const configs = common.tls_certificate_sds_secret_configs ?? [];
   const named = configs.map((config, index) => {
@@ -55,6 +58,11 @@ export function compileCertificates(
     if (found === 'pending') return found;
     return found && compileCertificate(found.message, found.place, config.name ?? '');
   });
+  if (isServer && own.length > 0 && configs.length > 0) {
+    place.error('SDS and non-SDS TLS certificates may not be mixed in server contexts', {
+      expected: 'tls_certificates, or tls_certificate_sds_secret_configs',
+    });
+  }
   const all = own.length > 0 ? own : named;
   if (isServer && own.length === 0 && configs.length === 0) {
     place.error('No TLS certificates found for server context', {

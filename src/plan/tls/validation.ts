@@ -53,6 +53,7 @@ const SYSTEM_ROOTS = [
 const DEFAULT_VALIDATOR = 'envoy.tls.cert_validator.default';
 const SPIFFE_VALIDATOR = 'envoy.tls.cert_validator.spiffe';
 const SHA256_BYTES = 32;
+const CRL_IN_PEM = '-----BEGIN X509 CRL-----';
 /** The first number has two arcs' worth of meaning, and so few values. */
 const OID = /^[0-2](\.\d+)+$/;
 
@@ -132,6 +133,16 @@ export function compileValidation({
   const hashes = compileHashes(message.verify_certificate_hash, place, 'verify_certificate_hash');
   const keys = compileHashes(message.verify_certificate_spki, place, 'verify_certificate_spki');
   if (!roots || !crl || !subjects || !hashes || !keys) return undefined;
+  if (crl.length > 0 && roots.pem.length === 0) {
+    place.field('crl').error(`Failed to load CRL from ${pathOf(message.crl)} without trusted CA`, {
+      expected: 'trusted_ca',
+    });
+  }
+  if (crl.length > 0 && !Buffer.from(crl).includes(CRL_IN_PEM)) {
+    place.field('crl').warn('holds no list of revoked certificates: no peer will be trusted', {
+      expected: 'X509 CRL in PEM',
+    });
+  }
   if (subjects.length > 0 && roots.pem.length === 0) {
     place.error(
       'SAN-based verification of peer certificates without trusted CA is insecure and not allowed',
@@ -201,6 +212,13 @@ function readRoots(message: Validation, place: Place): PemFile | undefined {
       .error('this system has no certificates of those whom it trusts', {
         expected: SYSTEM_ROOTS.join(', '),
       });
+    return undefined;
+  }
+  const { inline_string: text, inline_bytes: inline } = message.trusted_ca ?? {};
+  if (text === '' || inline?.length === 0) {
+    place
+      .field('trusted_ca')
+      .error('DataSource cannot be empty', { expected: 'authorities in PEM' });
     return undefined;
   }
   const bytes = readDataSource(message.trusted_ca, place.field('trusted_ca'));

@@ -19,7 +19,7 @@ test('all pages are of one class, so that a page leaves nothing behind', () => {
   const pages = [
     proxy.openStats({ ...all, type: 'All', format: 'text' }),
     proxy.openStats({ ...all, type: 'All', format: 'json' }),
-    proxy.openClusters('text'),
+    proxy.openClusters('text', undefined, []),
   ];
   assert.equal(new Set(pages.map((page) => page.constructor)).size, 1);
 });

@@ -93,7 +93,7 @@ test('a cluster of EDS asks for its service name, or for its own', () => {
     compiled.eds.map(({ cluster, serviceName }) => [cluster, serviceName]),
     [
       ['a', 'svc'],
-      ['b', 'b'],
+      ['b', ''],
     ],
   );
   assert.deepEqual(compiled.update.assignments, []);

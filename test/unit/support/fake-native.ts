@@ -287,7 +287,7 @@ export class FakeNative implements NativeProxy {
   #add(name: string, amount: number): void {
     this.values.set(name, (this.values.get(name) ?? 0) + amount);
   }
-  openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
+  openClusters(format: 'text' | 'json', filter: Uint8Array | undefined): Page {
     return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);
   }
   clusterStatus(name: string): string | undefined {
