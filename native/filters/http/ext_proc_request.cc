@@ -100,6 +100,7 @@ bool writeAttribute(const ProcessingAttribute& attribute, const format::FormatCo
       return true;
     }
     case AttributeKind::Number: {
+      if (attribute.plan.name == "response.code" && context.status == 0) return false;
       const std::string_view text = attribute.value.formatTo(context, arena);
       double number = 0;
       const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);

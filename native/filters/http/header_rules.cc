@@ -1,6 +1,7 @@
 #include "filters/http/header_rules.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -114,7 +115,12 @@ bool HeaderRules::allows(std::string_view name) const {
   if (allow_ && allow_->fullMatch(name)) return true;
   if (plan_->disallow_all) return false;
   if (plan_->disallow_system && name.starts_with(':')) return false;
-  if (!plan_->allow_envoy && name.starts_with(http::ownHeader({}))) return false;
+  if (!plan_->allow_envoy) {
+    // Also what is no more than that.
+    std::string own = http::ownHeader({});
+    own.pop_back();
+    if (name.starts_with(own)) return false;
+  }
   return plan_->allow_all_routing || !isRouting(name);
 }
 
