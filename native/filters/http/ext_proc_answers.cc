@@ -100,6 +100,7 @@ ExtProc::Going ExtProc::hear(std::string_view bytes) {
 // The whole of what a service of HTTP says of one part.
 void ExtProc::onHttpAnswer(const calls::CallAnswer& answer) {
   constexpr uint16_t kOk = 200;
+  if (figures_) figures_->noteBytes(answer.bytes);
   std::string message;
   if (answer.status == kOk && !answer.is_broken &&
       processingResponseOfJson(answer.body, &message)) {
