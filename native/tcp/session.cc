@@ -183,8 +183,7 @@ void Session::countBytes() {
     showBuffered(received);
   }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
-  // What a stream moves its connection counts.
-  // What came early is counted as it is passed on.
+  // What a stream moves its connection counts; what comes early, onConnected().
   if (server_socket_ && connected_ && received > 0) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }

@@ -116,7 +116,9 @@ export class OverloadManager {
     const was = shed.level;
     shed.level = level;
     const { stats } = this.#host;
-    stats.setGauge(`overload.${shed.name}.scale_percent`, Math.round(level * 100));
+    // As the real server: it reckons with fewer digits, and cuts the rest off.
+    const percent = Math.trunc(Math.fround(Math.fround(level) * 100));
+    stats.setGauge(`overload.${shed.name}.scale_percent`, percent);
     if (shed.isAction) {
       stats.setGauge(`overload.${shed.name}.active`, level === 1 ? 1 : 0);
       if ((was === 1) !== (level === 1)) {
