@@ -77,9 +77,11 @@ export class Secrets {
   /** The data plane has it. */
   add(plan: TlsSocketPlan): void {
     this.#sockets.set(plan, { plan, files: plan.files });
-    for (const request of plan.recipe?.requests ?? []) this.#subscribe(request);
+    const requests = plan.recipe?.requests ?? [];
+    const isKnown = requests.some((request) => this.#subscriptions.has(keyOf(request)));
+    for (const request of requests) this.#subscribe(request);
     // What others have asked for is there already.
-    if (plan.recipe && this.#isStarted) this.#apply(this.#remake([plan], undefined));
+    if (isKnown) this.refill(plan);
   }
 
   /** The data plane has what was added before. */
