@@ -26,7 +26,7 @@ plan::Update planWithoutListener(const std::vector<uint16_t>& hosts) {
   cluster.max_response_headers_kb = 60;
   cluster.max_headers_count = 100;
   cluster.panic_threshold_pct = 50;
-  cluster.limits.assign(2, {1024, 1024, 1024, 3, false, {}, {}});
+  cluster.limits.assign(2, {1024, 1024, 1024, 3, false, {}, {}, {}});
   update.assignments.push_back(hostsOn(hosts));
   return update;
 }

@@ -37,7 +37,7 @@ plan::Cluster oneCluster() {
   plan::Cluster cluster;
   cluster.name = "origin";
   cluster.panic_threshold_pct = 50;
-  cluster.limits.assign(2, {1024, 1024, 1024, 3, false, {}, {}});
+  cluster.limits.assign(2, {1024, 1024, 1024, 3, false, {}, {}, {}});
   return cluster;
 }
 
