@@ -451,7 +451,7 @@ TEST("Single hosts come behind all others, used or not, and are no part of what 
   EXPECT(text.ends_with("rq_pending_active: 0\ncluster.be.x.endpoint.10.0.0.1_80.healthy: 1\n"));
   const std::string all = whole(openText, of.registry);
   EXPECT(all.find("endpoint") > all.find("cluster.be.x.upstream_rq_total"));
-  EXPECT(all.find("endpoint") < all.find("upstream_rq_time"));
+  EXPECT(all.find("endpoint") < all.find("upstream_rq_time: "));
   const std::string metrics = whole(openPrometheus, of.registry, matching("endpoint"));
   EXPECT(
       metrics.find("envoy_cluster_endpoint_rq_total{envoy_cluster_name=\"be.x\","
