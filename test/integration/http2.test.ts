@@ -1,7 +1,6 @@
 // HTTP/2 with clients, as a user would have it: by prior knowledge, by ALPN, beside HTTP/1.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { renameSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   connect,
@@ -12,11 +11,10 @@ import {
   type SecureClientSessionOptions,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { toCluster, webBootstrap } from './support/bootstraps.js';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
-import { makeFolder, startProxy } from './support/start-proxy.js';
+import { startProxy } from './support/start-proxy.js';
 import { closing } from '../unit/support/closing.js';
 
 const TLS_CONTEXT =
@@ -219,41 +217,4 @@ test('a connection that has had its requests is told so, and ends', async (t) =>
   }
   await closed;
   assert.deepEqual(told, [0]);
-});
-
-test('under memory pressure the answer goes that holds most of it, and no other', async (t) => {
-  const origin = await startOrigin(t, (request, response) =>
-    response.end(request.url === '/large' ? Buffer.alloc(60_000) : undefined),
-  );
-  const pressure = join(makeFolder(t), 'pressure');
-  writeFileSync(pressure, '0.1');
-  const action = 'envoy.overload_actions.reset_high_memory_stream';
-  const monitor = 'envoy.resource_monitors.injected_resource';
-  const type =
-    'type.googleapis.com/envoy.extensions.resource_monitors.injected_resource.v3.InjectedResourceConfig';
-  const proxy = await startProxy(t, {
-    ...webOf(origin),
-    overload_manager: {
-      refresh_interval: '0.01s',
-      buffer_factory_config: { minimum_account_to_track_power_of_two: 14 },
-      resource_monitors: [{ name: monitor, typed_config: { '@type': type, filename: pressure } }],
-      actions: [{ name: action, triggers: [{ name: monitor, threshold: { value: 0.9 } }] }],
-    },
-  });
-  const client = session(t, await proxy.listenerUrl('web'), {
-    settings: { initialWindowSize: 0 },
-  });
-  const held = client.request({ ':path': '/large' });
-  const other = client.request({ ':method': 'POST', ':path': '/' });
-  const broken = once(held, 'error') as Promise<[NodeJS.ErrnoException]>;
-  await once(held, 'response');
-  writeFileSync(`${pressure}.new`, '0.95');
-  renameSync(`${pressure}.new`, pressure);
-  const [error] = await broken;
-  assert.match(error.message, /NGHTTP2_INTERNAL_ERROR/);
-  const answered = once(other, 'response');
-  other.end();
-  assert.equal(((await answered) as [Record<string, unknown>])[0][':status'], 200);
-  assert.match(await stats(proxy.adminUrl, `^${action}`), /reset_high_memory_stream\.count: 1$/m);
-  assert.match(await stats(proxy.adminUrl, 'pending_send_bytes'), /: 0$/m);
 });
