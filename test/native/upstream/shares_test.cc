@@ -59,8 +59,8 @@ class ReportingHosts {
       host.weight = 7;
       host.zone = i < 2 ? "a" : "b";
       host.locality_weight = i < 2 ? 1 : 3;
-      hosts_.push_back(
-          std::make_shared<Host>(std::make_shared<const plan::Host>(host), 1, nullptr, true));
+      hosts_.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), 1, nullptr,
+                                              HostLoad::Uses{.weights = true}));
     }
     plan::Cluster plan;
     plan.name = "reporting";

@@ -135,7 +135,7 @@ TEST("An answer with more headers than may be is none, where that is wanted") {
   ProtoWriter message;
   message.bytes(1, {});
   message.bytes(3, ok.view());
-  Origin origin(echoing());
+  Origin origin(repeatRequests);
   Origin auth(saying(answerOf(message.take())));
   plan::Update plan = asking(origin.port(), auth.port(), false);
   for (plan::Cluster& cluster : plan.clusters) cluster.max_headers_count = 100;
