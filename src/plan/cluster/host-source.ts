@@ -73,8 +73,10 @@ function compileEds(
 ): EdsPlan | undefined {
   const config = message.eds_cluster_config;
   const at = place.field('eds_cluster_config');
-  const serviceName = config?.service_name || (message.name ?? '');
-  if (!config || (!config.eds_config && !context.authorities.sourceOf(serviceName))) {
+  const cluster = message.name ?? '';
+  const serviceName = config?.service_name ?? '';
+  const asked = serviceName || cluster;
+  if (!config || (!config.eds_config && !context.authorities.sourceOf(asked))) {
     at.error('cannot create an EDS cluster without an EDS config', {
       expected: 'eds_config, with path_config_source',
     });
@@ -90,8 +92,8 @@ function compileEds(
   const isEarly = context.start !== undefined && (from?.path ?? from?.path_config_source);
   const source = isEarly
     ? compileConfigSource(from, type, at.field('eds_config'), context)
-    : compileSourceOf(serviceName, from, type, at.field('eds_config'), context);
-  return source && { cluster: message.name ?? '', serviceName, source, needs };
+    : compileSourceOf(asked, from, type, at.field('eds_config'), context);
+  return source && { cluster, serviceName, source, needs };
 }
 
 /** How servers are asked is only said of those that the cluster names, as in the real server. */

@@ -169,8 +169,8 @@ test('a budget for retries has the defaults of the real server', () => {
   assert.deepEqual(
     compiled.update.clusters?.[0]?.limits?.map((limits) => limits.retry_budget),
     [
-      { share_millionths: 200_000, min_concurrency: 3 },
-      { share_millionths: 125_000, min_concurrency: 7 },
+      { share_millionths: 200_000, min_concurrency: 3, interval_ms: 0 },
+      { share_millionths: 125_000, min_concurrency: 7, interval_ms: 0 },
     ],
   );
 });
