@@ -190,7 +190,7 @@ TEST(
   EXPECT(becomes(proxy, client, ending("no healthy upstream")));
 }
 
-TEST("A change of weight, health or place drains no connection of a host and zeroes no counter") {
+TEST("A change of weight or health drains no connection of a host and zeroes no counter") {
   Origin origin(answering("hello"));
   const plan::Update plan = httpPlan({origin.port()});
   Proxy proxy(plan);
@@ -200,7 +200,6 @@ TEST("A change of weight, health or place drains no connection of a host and zer
   const auto host = plane.clusters().at("origin")->hosts()->hosts()[0];
   plan::Assignment changed = plan.assignments[0];
   changed.hosts[0].weight = 7;
-  changed.hosts[0].zone = "b";
   changed.hosts[0].health = plan::Host::Health::Degraded;
   EXPECT(plane.apply(only({changed})).empty());
   EXPECT_EQ(proxy.stat("cluster.origin.membership_degraded"), 1u);

@@ -70,8 +70,8 @@ TEST("A key of P-256 is its number") {
   EXPECT(bool(key));
   auto other = tls::PublicKey::load(
       bytesOf("3059301306072a8648ce3d020106082a8648ce3d03010703420004"
-              "b6618f6a65740a99e650b33b6b4b5bd0d43b176d721a3edfea7e7d2d56d936b1"
-              "865ed22a7eadc9c5cb9d2cbaca1b3699139fedc5043dc6661864218330c8e518"));
+              "15d242ceebf8d8169fd6a8b5a746c41140414c3b07579038da06af89190fffcb"
+              "0515242cedd82e94799482e4c0514b505afccf2c0c98d6a553bf539f424c5ec0"));
   EXPECT(bool(other));
   const std::string signature = key.value().sign(tls::Digest::Sha256, "text");
   EXPECT(other.value().verifies(tls::PublicKey::Scheme::Ecdsa, tls::Digest::Sha256, "text",
