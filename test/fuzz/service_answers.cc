@@ -68,7 +68,7 @@ void checkEdits(std::string_view mutation) {
     head.authority = "a";
     head.headers.add(http::HeaderId::Other, "x-a", "1");
     head.headers.add(http::HeaderId::ContentLength, "content-length", "3");
-    uint32_t rejected = 0;
+    filters::EditTally rejected;
     const filters::ProcessorEdits edits{mutation, rules, {100, 60}, replaces, !replaces};
     edits.apply({.request = &head, .headers = head.headers}, arena, &rejected);
     checkHead(head.headers);
