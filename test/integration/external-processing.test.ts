@@ -231,7 +231,7 @@ test('a processor is reached without a cluster of the configuration, and no page
   const { port } = await serve(t, (one, stream) => {
     stream.write(one.answer(one.part === 'request' ? setHeader('x-user', 'bob') : undefined));
   });
-  const google = { target_uri: `localhost:${port}`, stat_prefix: 'proc' };
+  const google = { target_uri: `127.0.0.1:${port}`, stat_prefix: 'proc' };
   const { url, adminUrl, stat } = await startWith(t, port, {}, { google_grpc: google });
   const answer = await fetch(url);
   assert.equal(answer.headers.get('x-user'), 'bob');
