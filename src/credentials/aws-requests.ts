@@ -76,7 +76,7 @@ export function assumeRoleRequest(role: Role, by: AwsCredentials, nowMs: number)
     ['RoleSessionName', role.sessionName],
     ['Version', '2011-06-15'],
   ]);
-  const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  const time = amzDate(nowMs);
   const digest = sha256('');
   const signed: [string, string][] = [
     ['accept', 'application/json'],
@@ -85,8 +85,7 @@ export function assumeRoleRequest(role: Role, by: AwsCredentials, nowMs: number)
     ['x-amz-date', time],
     ...(by.session_token ? [['x-amz-security-token', by.session_token] as [string, string]] : []),
   ];
-  const names = signed.map(([name]) => name).join(';');
-  const lines = signed.map(([name, value]) => `${name}:${value}\n`).join('');
+  const [names, lines] = canonicalHeaders(signed);
   const request = ['GET', '/', query, lines, names, digest].join('\n');
   const scope = `${time.slice(0, 8)}/${role.region}/sts/aws4_request`;
   const text = ['AWS4-HMAC-SHA256', time, scope, sha256(request)].join('\n');
@@ -106,7 +105,22 @@ export function assumeRoleRequest(role: Role, by: AwsCredentials, nowMs: number)
   };
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** As `x-amz-date` has it: "20261126T044500Z". */
+export const amzDate = (nowMs: number): string =>
+  new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
+
+/** In hexadecimal. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Of headers that are signed: their names, and themselves, as a canonical request has them. */
+export function canonicalHeaders(
+  signed: readonly (readonly [string, string])[],
+): readonly [names: string, lines: string] {
+  return [
+    signed.map(([name]) => name).join(';'),
+    signed.map(([name, value]) => `${name}:${value}\n`).join(''),
+  ];
+}
 
 function queryOf(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([name, value]) => `${name}=${encoded(value)}`).join('&');

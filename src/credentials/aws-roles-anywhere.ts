@@ -1,6 +1,7 @@
 // What IAM Roles Anywhere is asked for credentials: signed by the key of a certificate that it trusts
 // (Signature Version 4 by X.509).
-import { createHash, createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { amzDate, canonicalHeaders, sha256 } from './aws-requests.js';
 import type { AwsRequest, Fetched } from './aws-requests.js';
 
 export interface AnywhereRole {
@@ -50,7 +51,7 @@ function requestOf(role: AnywhereRole, identity: AnywhereIdentity, nowMs: number
     ...(role.sessionName !== '' && { roleSessionName: role.sessionName }),
     trustAnchorArn: role.trustAnchorArn,
   });
-  const time = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  const time = amzDate(nowMs);
   const digest = sha256(body);
   const chain = chainOf(identity.chain);
   const signed: [string, string][] = [
@@ -61,8 +62,7 @@ function requestOf(role: AnywhereRole, identity: AnywhereIdentity, nowMs: number
     ['x-amz-x509', certificate.raw.toString('base64')],
     ...(chain === '' ? [] : [['x-amz-x509-chain', chain] as [string, string]]),
   ];
-  const names = signed.map(([name]) => name).join(';');
-  const lines = signed.map(([name, value]) => `${name}:${value}\n`).join('');
+  const [names, lines] = canonicalHeaders(signed);
   const canonical = ['POST', '/sessions', '', lines, names, digest].join('\n');
   const scope = `${time.slice(0, 8)}/${role.region}/rolesanywhere/aws4_request`;
   const text = [algorithm, time, scope, sha256(canonical)].join('\n');
@@ -85,8 +85,6 @@ function chainOf(pem: string | undefined): string {
     .map((one) => new X509Certificate(one).raw.toString('base64'))
     .join(',');
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Undefined: it is none. */
 export function readAnywhere(body: string): Fetched | undefined {
