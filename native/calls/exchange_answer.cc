@@ -1,5 +1,6 @@
 // A call's way back: what its host answers, or what is said in its place, and who is told.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "calls/calls.h"
@@ -24,15 +25,6 @@ constexpr int64_t kInternal = 13;
 
 constexpr int64_t statusOr(int64_t status, int64_t otherwise) {
   return status == format::kInvalidGrpcStatus ? otherwise : status;
-}
-
-// Of the first frame, which may not be here whole.
-size_t lengthOfFrame(std::string_view frame) {
-  size_t length = 0;
-  for (size_t i = 1; i < http::kGrpcFrameHeaderBytes; ++i) {
-    length = length << 8 | static_cast<uint8_t>(frame[i]);
-  }
-  return length;
 }
 
 // As response flags have it.
@@ -125,9 +117,8 @@ void Exchange::onAttemptData(upstream::Attempt&, std::string_view data, bool end
 bool Exchange::isTooLarge() const {
   if (kind_ == Kind::HttpStream) return false;
   if (!isGrpc()) return answer_.size() > kMostAnswerBytes;
-  if (answer_.size() < http::kGrpcFrameHeaderBytes) return false;
   const uint32_t most = service_->plan.max_message_bytes;
-  return lengthOfFrame(answer_) > (most > 0 ? most : kMostAnswerBytes);
+  return http::grpcMessageBytes(answer_).value_or(0) > (most > 0 ? most : kMostAnswerBytes);
 }
 
 void Exchange::onAttemptTrailers(upstream::Attempt&, HeaderMap& trailers) {
@@ -275,18 +266,18 @@ bool Exchange::tellMessages() {
   size_t told = 0;
   for (;;) {
     const std::string_view frame = std::string_view(answer_).substr(told);
-    if (frame.size() < http::kGrpcFrameHeaderBytes) break;
-    const size_t length = lengthOfFrame(frame);
+    const std::optional<size_t> length = http::grpcMessageBytes(frame);
+    if (!length) break;
     const uint32_t most = service_->plan.max_message_bytes;
-    if (frame[0] != 0 || length > (most > 0 ? most : kMostAnswerBytes)) {
+    if (frame[0] != 0 || *length > (most > 0 ? most : kMostAnswerBytes)) {
       told = answer_.size();
       if (!has_ended_) breakOff(frame[0] != 0 ? kInternal : kResourceExhausted, "bad message");
       break;
     }
-    if (frame.size() - http::kGrpcFrameHeaderBytes < length) break;
-    call_->owner_.onCallMessage(frame.substr(http::kGrpcFrameHeaderBytes, length));
+    if (frame.size() - http::kGrpcFrameHeaderBytes < *length) break;
+    call_->owner_.onCallMessage(frame.substr(http::kGrpcFrameHeaderBytes, *length));
     if (life != life_) return false;
-    told += http::kGrpcFrameHeaderBytes + length;
+    told += http::kGrpcFrameHeaderBytes + *length;
   }
   answer_.erase(0, told);
   return true;

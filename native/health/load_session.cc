@@ -1,10 +1,12 @@
 #include "health/load_session.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "format/grpc_status.h"
 #include "http/codecs.h"
 #include "http/grpc_frames.h"
 #include "log/log.h"
@@ -23,44 +25,19 @@ constexpr uint64_t kLongestPauseMs = 30'000;
 // Of one report.
 constexpr size_t kMostReportBytes = 64 * 1024;
 
-enum GrpcStatus : int { kUnknown = 2, kUnimplemented = 12, kUnavailable = 14, kInternal = 13 };
+constexpr int64_t kUnknown = 2;
+constexpr int64_t kUnimplemented = 12;
+constexpr int64_t kInternal = 13;
 
-// What an answer that is no gRPC's means.
-int grpcStatusOf(uint16_t status) {
-  switch (status) {
-    case 400:
-      return kInternal;
-    case 401:
-      return 16;
-    case 403:
-      return 7;
-    case 404:
-      return kUnimplemented;
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return kUnavailable;
-    default:
-      return kUnknown;
-  }
-}
-
-std::optional<int> readGrpcStatus(const http::HeaderMap& headers) {
+std::optional<int64_t> readGrpcStatus(const http::HeaderMap& headers) {
   const http::HeaderEntry* const entry = headers.find(HeaderId::GrpcStatus);
   if (!entry) return std::nullopt;
-  const std::string_view text = entry->value();
-  int status = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
-  return error == std::errc() && end == text.data() + text.size() ? status : -1;
+  return format::parseGrpcStatus(entry->value());
 }
 
 bool isGrpc(const http::HeaderMap& headers) {
   const http::HeaderEntry* const type = headers.find(HeaderId::ContentType);
-  constexpr std::string_view kType = "application/grpc";
-  if (!type || !type->value().starts_with(kType)) return false;
-  const std::string_view rest = type->value().substr(kType.size());
-  return rest.empty() || rest.front() == '+';
+  return type && format::isGrpcContentType(type->value());
 }
 
 }  // namespace
@@ -106,11 +83,11 @@ class LoadSession::Link final : public net::Mortal,
 
   void onInformational(http::ResponseHead&) override {}
   void onResponseHead(http::ResponseHead& head, bool end) override {
-    const std::optional<int> own = readGrpcStatus(head.headers);
+    const std::optional<int64_t> own = readGrpcStatus(head.headers);
     if (end && own) {
       tellEnd(*own, "trailers-only");
     } else if (end || head.status != 200 || !isGrpc(head.headers)) {
-      tellEnd(grpcStatusOf(head.status), "non-grpc response");
+      tellEnd(format::grpcStatusOfHttp(head.status), "non-grpc response");
     }
   }
   void onResponseData(std::string_view data, bool end) override {
@@ -147,19 +124,12 @@ class LoadSession::Link final : public net::Mortal,
   http::ByteMeter& upstreamMeter() override { return meter_; }
 
   // As its head says, where it has one.
-  bool isTooLarge() const {
-    if (body_.size() < http::kGrpcFrameHeaderBytes) return false;
-    size_t length = 0;
-    for (size_t i = 1; i < http::kGrpcFrameHeaderBytes; ++i) {
-      length = length << 8 | static_cast<uint8_t>(body_[i]);
-    }
-    return length > kMostReportBytes;
-  }
+  bool isTooLarge() const { return http::grpcMessageBytes(body_).value_or(0) > kMostReportBytes; }
 
   void tellBroken(std::string_view why) {
     if (session_) session_->onBroken(why);
   }
-  void tellEnd(int grpc_status, std::string_view why) {
+  void tellEnd(int64_t grpc_status, std::string_view why) {
     if (session_) session_->onEnd(grpc_status, why);
   }
 
@@ -271,7 +241,7 @@ bool LoadSession::onReport(std::string_view message) {
   return true;
 }
 
-void LoadSession::onEnd(int grpc_status, std::string_view why) {
+void LoadSession::onEnd(int64_t grpc_status, std::string_view why) {
   if (grpc_status == kUnimplemented) {
     giveUp(grpc_status, why);
   } else {
@@ -291,7 +261,7 @@ void LoadSession::retryLater() {
   pause_ms_ = std::min(pause_ms_ * 2, kLongestPauseMs);
 }
 
-void LoadSession::giveUp(int grpc_status, std::string_view why) {
+void LoadSession::giveUp(int64_t grpc_status, std::string_view why) {
   stats::Shard<stats::LoadQuestions>& stats = config_->stats();
   stats.add(LoadCounter::StreamTerminated);
   stats.down(stats::LoadQuestions::Gauge::ActiveSessions);

@@ -3,6 +3,7 @@
 // when it breaks, unless the host knows no such thing. The checker's thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -34,10 +35,10 @@ class LoadSession : private net::Timer {
   // False: it makes no sense.
   bool onReport(std::string_view message);
   // `grpc_status`: -1: nobody knows.
-  void onEnd(int grpc_status, std::string_view why);
+  void onEnd(int64_t grpc_status, std::string_view why);
   void onBroken(std::string_view why);
 
-  void giveUp(int grpc_status, std::string_view why);
+  void giveUp(int64_t grpc_status, std::string_view why);
   void retryLater();
   void abandon();
   std::string authority() const;

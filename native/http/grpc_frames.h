@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,17 +17,24 @@ inline void appendGrpcFrameHeader(std::string* out, uint8_t flags, size_t length
   for (int shift = 24; shift >= 0; shift -= 8) out->push_back(static_cast<char>(length >> shift));
 }
 
+// What the frame at the front of a body says of its message's length; absent: not all of its header
+// has come.
+inline std::optional<size_t> grpcMessageBytes(std::string_view body) {
+  if (body.size() < kGrpcFrameHeaderBytes) return std::nullopt;
+  size_t length = 0;
+  for (size_t i = 1; i < kGrpcFrameHeaderBytes; ++i) {
+    length = length << 8 | static_cast<uint8_t>(body[i]);
+  }
+  return length;
+}
+
 // Takes a frame from the front of a body that has begun, and gives its message. False: there is no
 // whole one.
 inline bool takeGrpcFrame(std::string_view* body, std::string_view* message) {
-  if (body->size() < kGrpcFrameHeaderBytes) return false;
-  size_t length = 0;
-  for (size_t i = 1; i < kGrpcFrameHeaderBytes; ++i) {
-    length = length << 8 | static_cast<uint8_t>((*body)[i]);
-  }
-  if (body->size() - kGrpcFrameHeaderBytes < length) return false;
-  *message = body->substr(kGrpcFrameHeaderBytes, length);
-  body->remove_prefix(kGrpcFrameHeaderBytes + length);
+  const std::optional<size_t> length = grpcMessageBytes(*body);
+  if (!length || body->size() - kGrpcFrameHeaderBytes < *length) return false;
+  *message = body->substr(kGrpcFrameHeaderBytes, *length);
+  body->remove_prefix(kGrpcFrameHeaderBytes + *length);
   return true;
 }
 

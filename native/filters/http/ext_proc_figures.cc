@@ -46,21 +46,22 @@ void ProcFigures::forEach(Visit visit) const {
     visit(latency, of->us);
     visit(status, static_cast<uint64_t>(of->status));
   };
+  const auto pieces = [&visit](std::string_view count, std::string_view total,
+                               std::string_view longest, std::string_view status,
+                               const std::optional<Pieces>& of) {
+    if (!of) return;
+    visit(count, of->count);
+    visit(total, of->total_us);
+    visit(longest, of->max_us);
+    visit(status, static_cast<uint64_t>(of->last_status));
+  };
   once("request_header_latency_us", "request_header_call_status", request_.head);
-  if (request_.body) {
-    visit("request_body_call_count", request_.body->count);
-    visit("request_body_total_latency_us", request_.body->total_us);
-    visit("request_body_max_latency_us", request_.body->max_us);
-    visit("request_body_last_call_status", static_cast<uint64_t>(request_.body->last_status));
-  }
+  pieces("request_body_call_count", "request_body_total_latency_us", "request_body_max_latency_us",
+         "request_body_last_call_status", request_.body);
   once("request_trailer_latency_us", "request_trailer_call_status", request_.trailers);
   once("response_header_latency_us", "response_header_call_status", response_.head);
-  if (response_.body) {
-    visit("response_body_call_count", response_.body->count);
-    visit("response_body_total_latency_us", response_.body->total_us);
-    visit("response_body_max_latency_us", response_.body->max_us);
-    visit("response_body_last_call_status", static_cast<uint64_t>(response_.body->last_status));
-  }
+  pieces("response_body_call_count", "response_body_total_latency_us",
+         "response_body_max_latency_us", "response_body_last_call_status", response_.body);
   once("response_trailer_latency_us", "response_trailer_call_status", response_.trailers);
   visit("bytes_sent", bytes_.wire_sent);
   visit("bytes_received", bytes_.wire_received);
