@@ -6,6 +6,19 @@
 
 namespace fairlead::worker {
 
+namespace {
+
+// What stands at a place, for each worker from its next turn on.
+template <typename Workers, typename Place, typename Value>
+void setEverywhere(const Workers& workers, const std::shared_ptr<Place>& place,
+                   const Value& value) {
+  for (const auto& worker : workers) {
+    worker->post([index = worker->index(), place, value] { place->set(index, value); });
+  }
+}
+
+}  // namespace
+
 void DataPlane::applyDiscovered(const plan::DiscoveredFilter& plan,
                                 std::vector<ApplyError>* errors) {
   const std::shared_ptr<filters::DiscoveredConfig> place = discovered_.find(plan.id);
@@ -15,10 +28,7 @@ void DataPlane::applyDiscovered(const plan::DiscoveredFilter& plan,
     errors->push_back({"filter", std::to_string(plan.id), made.error().message});
     return;
   }
-  for (const auto& worker : workers_) {
-    worker->post(
-        [index = worker->index(), place, filter = made.value()] { place->set(index, filter); });
-  }
+  setEverywhere(workers_, place, made.value());
 }
 
 void DataPlane::applyDiscovered(const plan::DiscoveredListenerFilter& plan,
@@ -30,10 +40,7 @@ void DataPlane::applyDiscovered(const plan::DiscoveredListenerFilter& plan,
     errors->push_back({"filter", std::to_string(plan.id), made.error().message});
     return;
   }
-  for (const auto& worker : workers_) {
-    worker->post(
-        [index = worker->index(), place, filter = made.value()] { place->set(index, filter); });
-  }
+  setEverywhere(workers_, place, made.value());
 }
 
 // After what was published before: workers take it in order.
@@ -63,9 +70,7 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
     }
     settings = std::move(built.value());
   }
-  for (const auto& worker : workers_) {
-    worker->post([index = worker->index(), tap, settings] { tap->set(index, settings); });
-  }
+  setEverywhere(workers_, tap, settings);
 }
 
 void DataPlane::applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors) {
