@@ -1,7 +1,7 @@
-// Tests in TypeScript, run by node:test. They are bundled one by one: Node 20 does not read TypeScript.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+// Tests in TypeScript, run by node:test. They are bundled: Node 20 does not read TypeScript.
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { root } from './set-up.mjs';
 
 const testDir = join(root, 'test');
@@ -17,16 +17,10 @@ function testFiles(kind) {
   return names.filter((name) => name.endsWith('.test.ts')).map((name) => join(folder, name));
 }
 
-/** Those of test/KIND, or these of them; resolves with what they have become. */
-export async function bundleTests(kind, names) {
+async function bundle(options) {
   const { build } = await import('esbuild');
-  const files = names?.map((name) => join(testDir, kind, name)) ?? testFiles(kind).sort();
-  rmSync(join(outDir, kind), { recursive: true, force: true });
   await build({
     absWorkingDir: root,
-    entryPoints: files,
-    outbase: testDir,
-    outdir: outDir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
@@ -35,8 +29,42 @@ export async function bundleTests(kind, names) {
     packages: 'external',
     sourcemap: 'linked',
     logLevel: 'warning',
+    ...options,
   });
+}
+
+/** Those of test/KIND, or these of them; resolves with what they have become. */
+export async function bundleTests(kind, names) {
+  const files = names?.map((name) => join(testDir, kind, name)) ?? testFiles(kind).sort();
+  rmSync(join(outDir, kind), { recursive: true, force: true });
+  await bundle({ entryPoints: files, outbase: testDir, outdir: outDir });
   return files.map((file) => join(outDir, relative(testDir, file).replace(/\.ts$/, '.mjs')));
+}
+
+/**
+ * All of test/KIND, those of each of its folders for one process: most are done long before a process of
+ * their own would have begun. Resolves with what they have become.
+ */
+export async function bundleFolders(kind) {
+  const entries = join(outDir, `${kind}-entries`);
+  const folders = new Map();
+  for (const file of testFiles(kind).sort()) {
+    const [folder] = relative(join(testDir, kind), file).split(sep);
+    folders.set(folder, [...(folders.get(folder) ?? []), file]);
+  }
+  rmSync(entries, { recursive: true, force: true });
+  rmSync(join(outDir, kind), { recursive: true, force: true });
+  mkdirSync(entries, { recursive: true });
+  for (const [folder, files] of folders) {
+    const imports = files.map((file) => `import ${JSON.stringify(file)};\n`);
+    writeFileSync(join(entries, `${basename(folder, '.test.ts')}.js`), imports.join(''));
+  }
+  const names = readdirSync(entries);
+  await bundle({
+    entryPoints: names.map((name) => join(entries, name)),
+    outdir: join(outDir, kind),
+  });
+  return names.map((name) => join(outDir, kind, name.replace(/\.js$/, '.mjs')));
 }
 
 export const testOptions = (limitMs) => [

@@ -2,15 +2,13 @@
 //   --only generate|lint|types|unit|integration|package|node-22|node-24|native|chaos   one of its parts
 import { spawn } from 'node:child_process';
 import { valueOf } from './arguments.mjs';
-import { FILE_LIMIT_MS, bundleTests, testOptions } from './node-tests.mjs';
+import { FILE_LIMIT_MS, bundleFolders, bundleTests, testOptions } from './node-tests.mjs';
 import { MAJORS, nodeOf } from './nodes.mjs';
 import { root, say, setUp } from './set-up.mjs';
 
 const node = (...args) => ({ command: process.execPath, args });
 
-async function nodeTests(kind, limitMs = FILE_LIMIT_MS) {
-  return node(...testOptions(limitMs), ...(await bundleTests(kind)));
-}
+const nodeTests = (files, limitMs = FILE_LIMIT_MS) => node(...testOptions(limitMs), ...files);
 
 /** Stories that between them go all ways through the command, the addon and the library. */
 const SMOKE = [
@@ -40,9 +38,17 @@ const PARTS = [
     minutes: 5,
     run: () => node('node_modules/typescript/bin/tsc', '-p', 'test/tsconfig.json'),
   },
-  { name: 'unit', minutes: 10, run: () => nodeTests('unit') },
-  { name: 'integration', minutes: 25, run: () => nodeTests('integration') },
-  { name: 'package', minutes: 30, run: () => nodeTests('package', 30 * 60_000) },
+  { name: 'unit', minutes: 10, run: async () => nodeTests(await bundleFolders('unit')) },
+  {
+    name: 'integration',
+    minutes: 25,
+    run: async () => nodeTests(await bundleTests('integration')),
+  },
+  {
+    name: 'package',
+    minutes: 30,
+    run: async () => nodeTests(await bundleTests('package'), 30 * 60_000),
+  },
   ...otherMajors.map((major) => ({
     name: `node-${major}`,
     minutes: 10,
