@@ -3,7 +3,7 @@
 // most of the time that a file takes: read once for many, the whole takes less than half.
 //   native-sources.mjs                       for the addon; names relative to the package
 //   native-sources.mjs --into FOLDER FILE…   for those files, relative to the package; names without folder
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -96,15 +96,20 @@ function writeBatch(into, name, files) {
   writeFileSync(target, text);
 }
 
-/** The names of the batches. */
+/** The names of the batches, the largest first: one that is begun last is not waited for alone then. */
 function writeBatches(into, files) {
   const batches = new Map();
   for (const file of files) {
     const name = batchOf(file);
-    batches.set(name, [...(batches.get(name) ?? []), file]);
+    const batch = batches.get(name) ?? { own: [], bytes: 0 };
+    batch.own.push(file);
+    batch.bytes += statSync(join(root, file)).size;
+    batches.set(name, batch);
   }
-  for (const [name, own] of batches) writeBatch(into, name, own);
-  return [...batches.keys()];
+  for (const [name, { own }] of batches) writeBatch(into, name, own);
+  return [...batches.keys()].sort(
+    (one, other) => batches.get(other).bytes - batches.get(one).bytes,
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
