@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace fairlead {
@@ -9,13 +10,16 @@ namespace fairlead {
 // As std::optional, and copied with what is in it. A plan's messages are few and kept as long as
 // what they describe, so that what most of them do not say should not have room in all of them.
 // What copies and destroys is out of line: those of the plan's messages are compiled once, with it,
-// where each file that touches one would have compiled those of all that is in it.
+// where each file that touches one would have compiled those of all that is in it. What few of them
+// need is a template of its own.
 template <typename T>
 class Boxed {
  public:
   Boxed() = default;
   Boxed(std::nullopt_t) {}
-  Boxed(T value);
+  template <typename U>
+    requires std::is_same_v<U, T>
+  Boxed(U value) : value_(new T(std::move(value))) {}
   Boxed(const Boxed& other);
   Boxed(Boxed&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
   Boxed& operator=(const Boxed& other);
@@ -28,7 +32,10 @@ class Boxed {
   const T& operator*() const { return *value_; }
   T* operator->() { return value_; }
   const T* operator->() const { return value_; }
-  T value_or(T otherwise) const;
+  template <typename U>
+  T value_or(U&& otherwise) const {
+    return value_ ? *value_ : T(std::forward<U>(otherwise));
+  }
   // Null: nothing is there.
   const T* get() const { return value_; }
   // What was there is gone.
@@ -39,9 +46,6 @@ class Boxed {
   // Owned.
   T* value_ = nullptr;
 };
-
-template <typename T>
-Boxed<T>::Boxed(T value) : value_(new T(std::move(value))) {}
 
 template <typename T>
 Boxed<T>::Boxed(const Boxed& other) : value_(other.value_ ? new T(*other.value_) : nullptr) {}
@@ -61,11 +65,6 @@ Boxed<T>& Boxed<T>::operator=(Boxed&& other) noexcept {
 template <typename T>
 Boxed<T>::~Boxed() {
   delete value_;
-}
-
-template <typename T>
-T Boxed<T>::value_or(T otherwise) const {
-  return value_ ? *value_ : std::move(otherwise);
 }
 
 template <typename T>

@@ -41,6 +41,14 @@ struct Reading {
   bool used;
 };
 
+// Where single values of a scope's histograms go.
+struct BlockSamples {
+  // One for each thread, which must outlive the block; null: nobody wants them.
+  SampleRing* rings = nullptr;
+  // What they call the block.
+  uint32_t id = 0;
+};
+
 // The reader's side. The control thread's only, but for what shards publish.
 class BlockBase {
  public:
@@ -211,12 +219,11 @@ template <typename L>
 class Block final : public BlockBase {
  public:
   // `threads`: the control thread, all workers, the log flusher.
-  // `rings`: one for each thread, which must outlive the block; null: nobody wants single values.
-  Block(Scope scope, size_t threads, SampleRing* rings = nullptr, uint32_t id = 0)
-      : BlockBase(L::kLayout, std::move(scope), id),
+  Block(Scope scope, size_t threads, BlockSamples samples = {})
+      : BlockBase(L::kLayout, std::move(scope), samples.id),
         shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads)),
         threads_(threads),
-        rings_(rings) {}
+        rings_(samples.rings) {}
   ~Block() override {
     for (size_t i = 0; i < threads_; ++i) delete shards_[i].load();
   }
@@ -225,11 +232,8 @@ class Block final : public BlockBase {
   // that thread; lives as long as the block.
   Shard<L>* shard(size_t thread) {
     FL_DCHECK(thread < threads_);
-    Shard<L>* shard = shards_[thread].load(std::memory_order_acquire);
-    if (shard) return shard;
-    shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id()} : SampleTarget());
-    shards_[thread].store(shard, std::memory_order_release);
-    return shard;
+    Shard<L>* const shard = shards_[thread].load(std::memory_order_acquire);
+    return shard ? shard : makeShard(thread);
   }
 
   // What this process has counted. Any thread.
@@ -243,6 +247,11 @@ class Block final : public BlockBase {
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] Shard<L>* makeShard(size_t thread) {
+    auto* const shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id()} : SampleTarget());
+    shards_[thread].store(shard, std::memory_order_release);
+    return shard;
+  }
   size_t shardCount() const override { return threads_; }
   std::optional<ShardView> view(size_t index) const override {
     const Shard<L>* shard = shards_[index].load(std::memory_order_acquire);

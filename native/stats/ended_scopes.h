@@ -18,11 +18,10 @@ class EndedScopes {
   using Blocks = std::vector<std::shared_ptr<BlockBase>>;
 
   // A reference to the block; when the last copy of it goes, the block is put into `scopes`.
-  template <typename B>
-  static std::shared_ptr<B> hold(const std::shared_ptr<B>& block,
-                                 const std::shared_ptr<EndedScopes>& scopes) {
+  static std::shared_ptr<BlockBase> hold(const std::shared_ptr<BlockBase>& block,
+                                         const std::shared_ptr<EndedScopes>& scopes) {
     // The deleter is kept as long as the block refers to it: it must hold nothing by then.
-    std::shared_ptr<B> held(block.get(), [block = block, scopes = scopes](B*) mutable {
+    std::shared_ptr<BlockBase> held(block.get(), [block = block, scopes = scopes](auto*) mutable {
       std::exchange(scopes, nullptr)->add(std::move(block));
     });
     block->setHolders(held);

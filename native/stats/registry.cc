@@ -16,6 +16,27 @@ uint32_t useOf(Registry::StatId id) { return static_cast<uint32_t>(id >> 32); }
 
 }  // namespace
 
+std::shared_ptr<BlockBase> Registry::existing(const Scope& scope, const Layout& layout) {
+  if (scope.is_unseen) return nullptr;
+  sweep();
+  return find(scope.prefix, layout);
+}
+
+BlockSamples Registry::samplesOf(const Scope& scope) {
+  if (scope.is_unseen || !rings_) return {};
+  return {rings_.get(), next_id_++};
+}
+
+std::shared_ptr<BlockBase> Registry::adopt(std::unique_ptr<BlockBase> made) {
+  std::shared_ptr<BlockBase> block(std::move(made));
+  if (block->scope().is_unseen) return block;
+  block->setRejection(&rejects_);
+  if (defers_traffic_ && &block->layout() == &Cluster::kLayout) block->deferTraffic();
+  std::shared_ptr<BlockBase> held = EndedScopes::hold(block, ended_);
+  insert(std::move(block));
+  return held;
+}
+
 std::shared_ptr<BlockBase> Registry::find(std::string_view prefix, const Layout& layout) const {
   const auto [first, last] = blocks_.equal_range(prefix);
   for (auto block = first; block != last; ++block) {

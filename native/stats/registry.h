@@ -39,18 +39,10 @@ class Registry {
   // a later one of its name begins at 0. One that is unseen is a new one each time.
   template <typename L>
   std::shared_ptr<Block<L>> create(const Scope& scope) {
-    if (scope.is_unseen) return std::make_shared<Block<L>>(scope, threads_, nullptr, 0);
-    sweep();
-    if (std::shared_ptr<BlockBase> existing = find(scope.prefix, L::kLayout)) {
-      return std::static_pointer_cast<Block<L>>(existing);
-    }
-    const uint32_t id = rings_ ? next_id_++ : 0;
-    auto block = std::make_shared<Block<L>>(scope, threads_, rings_.get(), id);
-    block->setRejection(&rejects_);
-    if (defers_traffic_ && std::is_same_v<L, Cluster>) block->deferTraffic();
-    std::shared_ptr<Block<L>> held = EndedScopes::hold(block, ended_);
-    insert(std::move(block));
-    return held;
+    std::shared_ptr<BlockBase> block = existing(scope, L::kLayout);
+    // By its base: what holds and counts it is compiled once then, not for each layout.
+    if (!block) block = adopt(std::make_unique<Block<L>>(scope, threads_, samplesOf(scope)));
+    return std::static_pointer_cast<Block<L>>(std::move(block));
   }
   // Takes out the scopes that have ended; asked now and then.
   void sweep();
@@ -159,6 +151,12 @@ class Registry {
 
   void combineRejections();
   bool isRejectedByScope(std::string_view name) const;
+  // Null: a new one is to be made.
+  std::shared_ptr<BlockBase> existing(const Scope& scope, const Layout& layout);
+  // For a new block of the scope.
+  BlockSamples samplesOf(const Scope& scope);
+  // What holds a new one.
+  std::shared_ptr<BlockBase> adopt(std::unique_ptr<BlockBase> block);
   // What a holder has; null: there is no such scope, or it has ended.
   std::shared_ptr<BlockBase> find(std::string_view prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);

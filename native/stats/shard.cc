@@ -16,6 +16,11 @@ Slot* makeSlots(size_t count) {
   return new (kLine) Slot[whole_lines]();
 }
 
-void freeSlots(Slot* slots) { operator delete[](slots, kLine); }
+void freeNumbers(std::span<std::atomic<Slot*>> groups,
+                 std::span<std::atomic<HistogramCells*>> histograms, CodeCounts* codes) {
+  for (std::atomic<Slot*>& group : groups) operator delete[](group.load(), kLine);
+  for (std::atomic<HistogramCells*>& cells : histograms) delete cells.load();
+  delete codes;
+}
 
 }  // namespace fairlead::stats

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "stats/catalogue.gen.h"
 #include "stats/codes.h"
@@ -18,7 +19,9 @@ using Slot = std::atomic<uint64_t>;
 
 // All 0, and on cache lines that no other thread writes to.
 Slot* makeSlots(size_t count);
-void freeSlots(Slot* slots);
+// What a shard has made, whatever its scope.
+void freeNumbers(std::span<std::atomic<Slot*>> groups,
+                 std::span<std::atomic<HistogramCells*>> histograms, CodeCounts* codes);
 
 // A shard as the reader sees it, whatever its scope.
 struct ShardView {
@@ -41,11 +44,7 @@ class Shard {
   explicit Shard(SampleTarget samples = {}) : samples_(samples) {}
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
-  ~Shard() {
-    for (std::atomic<Slot*>& group : groups_) freeSlots(group.load());
-    for (std::atomic<HistogramCells*>& cells : histograms_) delete cells.load();
-    delete codes_.load();
-  }
+  ~Shard() { freeNumbers(groups_, histograms_, codes_.load()); }
 
   // ---- the owner's ----
   void add(Counter counter, uint64_t amount = 1) { addAt(index(counter), amount); }

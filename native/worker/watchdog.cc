@@ -22,7 +22,7 @@ constexpr uint64_t kMicrosPerMilli = 1000;
 uint64_t intervalUs(const plan::Watchdogs& plan) {
   uint64_t smallest_ms = 10'000;
   for (const auto* one : {&plan.main, &plan.workers}) {
-    const plan::Watchdog limits = one->value_or({});
+    const plan::Watchdog limits = one->value_or(plan::Watchdog());
     for (const uint64_t ms :
          {limits.miss_ms, limits.mega_miss_ms, limits.kill_ms, limits.multikill_ms}) {
       if (ms > 0) smallest_ms = std::min(smallest_ms, ms);
@@ -46,14 +46,14 @@ Watchdog::State::State(WatchedThread of, const plan::Watchdog& with)
 
 Watchdog::Watchdog(const plan::Watchdogs& plan, std::vector<WatchedThread> threads, Kill kill)
     : kill_(std::move(kill)),
-      main_actions_(plan.main.value_or({}).actions, profiles_,
+      main_actions_(plan.main.value_or(plan::Watchdog()).actions, profiles_,
                     [this](const std::string& why) { killFor(why); }),
-      worker_actions_(plan.workers.value_or({}).actions, profiles_,
+      worker_actions_(plan.workers.value_or(plan::Watchdog()).actions, profiles_,
                       [this](const std::string& why) { killFor(why); }),
       interval_us_(worker::intervalUs(plan)) {
   for (WatchedThread& thread : threads) {
     const auto& limits = thread.is_main ? plan.main : plan.workers;
-    states_.emplace_back(std::move(thread), limits.value_or({}));
+    states_.emplace_back(std::move(thread), limits.value_or(plan::Watchdog()));
     threads_.push_back(&states_.back().thread);
   }
 }

@@ -23,7 +23,7 @@ TEST("a box is empty until something is put in, and again once that is taken out
 }
 
 TEST("a copy of a box has a copy of what is in it") {
-  Boxed<std::string> box("one");
+  Boxed<std::string> box(std::string("one"));
   Boxed<std::string> copy = box;
   *copy = "two";
   EXPECT_EQ(*box, "one");
