@@ -7,10 +7,9 @@
 
 #include "base/text.h"
 #include "filters/http/ext_authz_answer.h"
+#include "filters/http/ext_authz_changes.h"
 #include "filters/http/ext_authz_check.h"
 #include "filters/http/ext_authz_figures.h"
-#include "filters/http/ext_authz_limits.h"
-#include "filters/http/query_edits.h"
 #include "format/struct_metadata.h"
 #include "log/log.h"
 #include "tracing/call_span.h"
@@ -23,7 +22,6 @@ namespace {
 using AuthzCounter = stats::HttpExtAuthz::Counter;
 using AuthzClusterCounter = stats::ClusterExtAuthz::Counter;
 using http::HeaderId;
-using Verdict = HeaderRules::Verdict;
 
 constexpr std::string_view kMetadataSpace = "envoy.filters.http.ext_authz";
 
@@ -85,23 +83,16 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       head.headers.add(HeaderId::Other, name, "true");
     }
     if (answer_.status != AuthzAnswer::Status::Ok) return;
-    for (const AuthzAnswer::Edit& edit : answer_.edits) {
-      if (isAllowed(edit) == Verdict::Fine) editRequest(edit.lent(), head, arena);
-    }
-    if (!answer_.query_set.empty() || !answer_.query_remove.empty()) {
-      head.path = editQuery(head.path, answer_.query_set, answer_.query_remove, arena);
-    }
+    changes_.makeIn(head, arena);
     if (clearsRoute()) place_.clearRoute();
   }
 
   FilterStatus onResponseHead(uint16_t, http::HeaderMap& headers, bool, Arena& arena) override {
     if (is_refused_) {
-      tellRefusal(headers);
+      changes_.tellRefusal(headers);
       return FilterStatus::Continue;
     }
-    for (const AuthzAnswer::Edit& edit : answer_.response_edits) {
-      if (isSendable(edit)) editResponse(edit.lent(), headers, arena);
-    }
+    changes_.makeInAnswer(headers, arena);
     if (!settings_.plan.limits_response_headers || answer_.response_edits.empty() ||
         !isTooLarge(headers)) {
       return FilterStatus::Continue;
@@ -251,20 +242,14 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   }
 
   void onOk() {
-    for (const AuthzAnswer::Edit& edit : answer_.edits) {
-      if (isAllowed(edit) == Verdict::Wrong) return reject();
-    }
-    if (settings_.plan.validate_mutations &&
-        (!areValid(answer_.response_edits) || !isQueryValid())) {
-      return reject();
-    }
-    if (!fitsRequest()) {
+    if (changes_.areWrong()) return reject();
+    if (!changes_.fitRequest(place_)) {
       count(AuthzCounter::RequestHeaderLimitsReached);
       return reject();
     }
     count(AuthzCounter::Ok);
     countCluster(AuthzClusterCounter::Ok);
-    if (const AuthzAnswer::Edit* const odd = findOddName()) return breakOff(odd->name);
+    if (const AuthzAnswer::Edit* const odd = changes_.findOddName()) return breakOff(odd->name);
     goOn();
   }
 
@@ -276,7 +261,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       count(AuthzCounter::ShadowDenied);
       return passUnchanged();
     }
-    if (settings_.plan.validate_mutations && !areValid(answer_.edits)) return reject();
+    if (changes_.isRefusalWrong()) return reject();
     cutBody();
     is_refused_ = true;
     refuse(answer_.http_status, "ext_authz_denied");
@@ -298,7 +283,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       adds_failure_header_ = settings_.plan.failure_mode_allow_header_add;
       return goOn();
     }
-    if (settings_.plan.validate_mutations && !areValid(answer_.edits)) return reject();
+    if (changes_.isRefusalWrong()) return reject();
     cutBody();
     is_refused_ = true;
     refuse(answer_.http_status > 0 ? answer_.http_status
@@ -308,13 +293,6 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     place_.answer(reply_);
   }
 
-  // Null: all of them can be sent.
-  const AuthzAnswer::Edit* findOddName() const {
-    for (const AuthzAnswer::Edit& edit : answer_.edits) {
-      if (edit.action != HeaderEdit::Action::Remove && !isHeaderName(edit.name)) return &edit;
-    }
-    return nullptr;
-  }
   // No request can be made of it.
   void breakOff(std::string_view name) {
     broken_ = "invalid header name: ";
@@ -358,21 +336,6 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     if (most > 0 && answer_.body.size() > most) answer_.body.resize(most);
   }
 
-  // In place of what the proxy would say itself; a name may come several times.
-  void tellRefusal(http::HeaderMap& headers) const {
-    const auto isTold = [this](const AuthzAnswer::Edit& edit) {
-      if (answer_.body.empty() && edit.name == "content-type") return false;
-      return isSendable(edit) && !edit.name.starts_with(':') && edit.name != "content-length" &&
-             edit.name != "transfer-encoding" && edit.name != "connection";
-    };
-    for (const AuthzAnswer::Edit& edit : answer_.edits) {
-      if (isTold(edit)) headers.remove(std::string_view(edit.name));
-    }
-    for (const AuthzAnswer::Edit& edit : answer_.edits) {
-      if (isTold(edit)) headers.add(http::internHeader(edit.name), edit.name, edit.value);
-    }
-  }
-
   // Of a host's answer, with its status: how many there may be.
   bool isTooLarge(const http::HeaderMap& headers) const {
     format::FormatContext context;
@@ -381,43 +344,6 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     uint32_t size = 1;
     for (const http::HeaderEntry& entry : headers) size += entry.name_size > 0 ? 1 : 0;
     return size > place_.responseLimits().count;
-  }
-
-  // What is changed of the request's head leaves it within its limits. The head is held.
-  bool fitsRequest() {
-    const bool adds = std::ranges::any_of(answer_.edits, [](const AuthzAnswer::Edit& edit) {
-      return edit.action != HeaderEdit::Action::Remove;
-    });
-    if (!adds) return true;
-    HeadAfterEdits after(answer_.edits, [this](const AuthzAnswer::Edit& edit) {
-      return isAllowed(edit) == Verdict::Fine;
-    });
-    place_.editRequestHead(after);
-    return after.fits(place_.requestLimits());
-  }
-
-  Verdict isAllowed(const AuthzAnswer::Edit& edit) const {
-    const bool validates = settings_.plan.validate_mutations;
-    if (edit.action == HeaderEdit::Action::Remove) {
-      if (validates && !isHeaderName(edit.name)) return Verdict::Ignored;
-      return settings_.rules.onRemove(edit.name);
-    }
-    if (validates && !isSendable(edit)) return Verdict::Wrong;
-    if (!isSendable(edit)) return Verdict::Ignored;
-    return settings_.rules.onSet(edit.name, edit.value);
-  }
-
-  // What breaks a message is never sent, whoever asks for it.
-  static bool isSendable(const AuthzAnswer::Edit& edit) {
-    return isHeaderName(edit.name) && isHeaderValue(edit.value);
-  }
-  static bool areValid(const std::vector<AuthzAnswer::Edit>& edits) {
-    return std::ranges::all_of(edits, isSendable);
-  }
-  bool isQueryValid() const {
-    return std::ranges::all_of(answer_.query_set, [](const auto& pair) {
-      return isQueryText(pair.first) && isQueryText(pair.second);
-    });
   }
 
   bool clearsRoute() const {
@@ -487,6 +413,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   uint64_t body_bytes_ = 0;
   uint64_t started_at_us_ = 0;
   AuthzAnswer answer_;
+  const AuthzChanges changes_{settings_, answer_};
   std::optional<format::FilterMetadata> metadata_;
   LocalReply reply_{403, {}, {}};
   std::string broken_;

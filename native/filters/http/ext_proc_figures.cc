@@ -1,6 +1,7 @@
 #include "filters/http/ext_proc_figures.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,18 @@ bool ProcFigures::appendField(std::string_view field, std::string* out) const {
     format::appendNumber(value, out);
   });
   return is_there;
+}
+
+std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes) {
+  if (!format::isFilterStateWanted()) return nullptr;
+  std::unique_ptr<format::FilterState>& state = notes.filter_state;
+  if (!state) state = std::make_unique<format::FilterState>();
+  auto made = std::make_shared<ProcFigures>();
+  const std::shared_ptr<format::StateObject> before = state->shareObject(name);
+  if (before && before->kind() == made->kind()) {
+    return std::static_pointer_cast<ProcFigures>(before);
+  }
+  return state->put(name, made) ? made : nullptr;
 }
 
 }  // namespace fairlead::filters

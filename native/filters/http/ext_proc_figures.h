@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "filters/http/ext_proc_edits.h"
+#include "filters/http/http_filter.h"
 #include "format/filter_state.h"
 #include "http/byte_meter.h"
 
@@ -62,5 +64,8 @@ class ProcFigures final : public format::StateObject {
   bool was_answered_at_once_ = false;
   bool has_failed_open_ = false;
 };
+
+// What logs may ask of a filter of that name; null: nobody asks, or something else has its name.
+std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes);
 
 }  // namespace fairlead::filters

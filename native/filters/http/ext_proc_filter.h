@@ -26,9 +26,6 @@
 
 namespace fairlead::filters {
 
-// What logs may ask of a filter of that name; null: nobody asks, or something else has its name.
-std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes);
-
 class ExtProc final : public HttpFilter, private calls::CallOwner, private ReplyEditor {
  public:
   ExtProc(const ExtProcSettings& settings, const FilterScope& scope, FilterPlace& place);
@@ -77,11 +74,10 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
     ExtProc& of_;
   };
 
-  // ---- ext_proc_filter.cc: the request's way, and what is told of it ----
+  // ---- ext_proc_filter.cc: the request's way ----
   void readRoute();
   // False: there is none, or there will be none: nothing is to be told.
   bool open();
-  ToldHeaders requestHeaders(const http::RequestHead& head, std::string_view scheme) const;
   FilterStatus takeHead(ProcessedMessage& message, const ToldHeaders& headers, bool end,
                         format::FormatContext& context);
   FilterStatus takeData(ProcessedMessage& message, std::string_view data, bool end);
@@ -90,11 +86,6 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   FilterStatus takePiece(ProcessedMessage& message, std::string_view data, bool end);
   FilterStatus observeData(ProcessedMessage& message, std::string_view data, bool end);
   FilterStatus takeTrailers(ProcessedMessage& message, http::HeaderMap& trailers);
-  void tell(ProcessedMessage& message, ProcessedPart part, std::string_view told,
-            format::FormatContext& context);
-  void tellBody(ProcessedMessage& message, std::string_view data, bool end, Waits waits);
-  void tellTrailers(ProcessedMessage& message);
-  void ask(std::string_view message);
   void waitFor(ProcessedMessage& message, Waits waits);
   // `status`: of gRPC, of what it waited for.
   void stopWaiting(ProcessedMessage& message, Waits next = Waits::Nothing, int64_t status = 0);
@@ -105,6 +96,14 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   void letSenderGoOn(ProcessedMessage& message);
   void closeStream();
   void leaveStream();
+
+  // ---- ext_proc_telling.cc: what the service is told ----
+  void ask(std::string_view message);
+  void tell(ProcessedMessage& message, ProcessedPart part, std::string_view told,
+            format::FormatContext& context);
+  void tellBody(ProcessedMessage& message, std::string_view data, bool end, Waits waits);
+  void tellTrailers(ProcessedMessage& message);
+  ToldHeaders requestHeaders(const http::RequestHead& head, std::string_view scheme) const;
 
   // ---- ext_proc_answers.cc: what the service says ----
   void onCallMessage(std::string_view bytes) override;
