@@ -20,11 +20,11 @@ class Boxed {
   template <typename U>
     requires std::is_same_v<U, T>
   Boxed(U value) : value_(new T(std::move(value))) {}
-  Boxed(const Boxed& other);
+  [[gnu::cold]] Boxed(const Boxed& other);
   Boxed(Boxed&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
-  Boxed& operator=(const Boxed& other);
-  Boxed& operator=(Boxed&& other) noexcept;
-  ~Boxed();
+  [[gnu::cold]] Boxed& operator=(const Boxed& other);
+  [[gnu::cold]] Boxed& operator=(Boxed&& other) noexcept;
+  [[gnu::cold]] ~Boxed();
 
   explicit operator bool() const { return value_ != nullptr; }
   bool has_value() const { return value_ != nullptr; }
@@ -39,8 +39,8 @@ class Boxed {
   // Null: nothing is there.
   const T* get() const { return value_; }
   // What was there is gone.
-  T& emplace();
-  void reset();
+  [[gnu::cold]] T& emplace();
+  [[gnu::cold]] void reset();
 
  private:
   // Owned.

@@ -33,8 +33,9 @@ class WireReader {
     return true;
   }
 
+  // Once for each type, not for each field.
   template <typename Number>
-  bool readNumber(Number* out, const char* where) {
+  [[gnu::noinline]] bool readNumber(Number* out, const char* where) {
     uint64_t value = 0;
     if (type_ != kVarint) return fail(where, "expected a number");
     if (!varint(&value, where)) return false;
@@ -48,10 +49,10 @@ class WireReader {
   }
 
   template <typename Enum>
-  bool readEnum(Enum* out, uint64_t last, const char* where) {
-    uint64_t value = 0;
-    if (!readNumber(&value, where)) return false;
-    if (value > last) return fail(where, "unknown enumerator");
+  bool readEnum(Enum* out, uint8_t last, const char* where) {
+    static_assert(std::is_same_v<std::underlying_type_t<Enum>, uint8_t>);
+    uint8_t value = 0;
+    if (!readUpTo(last, &value, where)) return false;
     *out = static_cast<Enum>(value);
     return true;
   }
@@ -69,7 +70,7 @@ class WireReader {
 
   // Packed or one by one.
   template <typename Number>
-  bool readRepeatedNumber(std::vector<Number>* out, const char* where) {
+  [[gnu::noinline]] bool readRepeatedNumber(std::vector<Number>* out, const char* where) {
     if (type_ == kVarint) return readNumber(&out->emplace_back(), where);
     std::string_view bytes;
     if (!delimited(&bytes, where)) return false;
@@ -121,6 +122,14 @@ class WireReader {
   static constexpr uint8_t kDelimited = 2;
   static constexpr uint8_t kFixed32 = 5;
   static constexpr int kMaxDepth = 32;
+
+  [[gnu::noinline]] bool readUpTo(uint8_t last, uint8_t* out, const char* where) {
+    uint64_t value = 0;
+    if (!readNumber(&value, where)) return false;
+    if (value > last) return fail(where, "unknown enumerator");
+    *out = static_cast<uint8_t>(value);
+    return true;
+  }
 
   bool varint(uint64_t* out, const char* where) {
     if (next_ == end_ || *next_ >= 0x80) return longVarint(out, where);

@@ -161,11 +161,12 @@ namespace fairlead::plan {
 
 namespace {
 
-${ordered.map((message) => `bool read(WireReader& wire, ${message.name}* out);`).join('\n')}
+// Cold: there is a lot of it, to be compiled by everybody who installs this, and it is short work.
+${ordered.map((message) => `[[gnu::cold]] bool read(WireReader& wire, ${message.name}* out);`).join('\n')}
 
 // Once for each message, not for each field that holds it.
 template <typename Message>
-[[gnu::noinline]] bool readNested(WireReader& wire, Message* out, const char* where) {
+[[gnu::cold, gnu::noinline]] bool readNested(WireReader& wire, Message* out, const char* where) {
   return wire.readMessage(where, [out](WireReader& inner) { return read(inner, out); });
 }
 
