@@ -2,6 +2,7 @@
 import { structDebugText } from '../config/debug-text.js';
 import { readSubset } from '../config/formats/yaml/yaml-subset.js';
 import { readDocument } from '../config/formats/yaml/yaml-document.js';
+import { yamlError } from '../config/formats/yaml/yaml-words.js';
 import { numberText } from '../config/values/number-text.js';
 import { isObject, type PlainObject } from '../config/values/objects.js';
 
@@ -18,10 +19,14 @@ export interface RuntimeLayer {
   readonly entries: RuntimeEntries;
 }
 
+/** Texts that yaml-cpp finds nothing in: a quote alone, directives without a document. */
+const IS_NOTHING = /^(?:["']|%[^\n]*)$/;
+
 /** Of a text from a file or from the admin interface; or why it is no YAML. */
 export function readEntry(text: string): RuntimeEntry | { readonly fault: string } {
+  if (IS_NOTHING.test(text)) return { text, value: null };
   const result = readSubset(text) ?? readDocument(text);
-  return result.ok ? { text, value: result.value } : { fault: result.fault.message };
+  return result.ok ? { text, value: result.value } : { fault: yamlError(text, result.fault) };
 }
 
 /** Keys of nested structs are joined by dots. What can be no runtime value is left out. */

@@ -1,8 +1,8 @@
 // POST /tap
 import type { envoy_admin_v3_TapRequest as TapRequest } from '../../../build/messages.gen.js';
 import { decodeMessage } from '../../config/decode.js';
-import type { Fault } from '../../config/formats/format.js';
 import { yamlFormat } from '../../config/formats/yaml/yaml-format.js';
+import { yamlError } from '../../config/formats/yaml/yaml-words.js';
 import { isObject } from '../../config/values/objects.js';
 import { schema } from '../../config/schema/schema.js';
 import type { Issue } from '../../config/issues/issue.js';
@@ -68,24 +68,6 @@ function readRequest(body: string): TapRequest | string {
   const wrong = [...issues, ...validateMessage(schema(), type, message, broken)];
   return wrong.some(isError) ? textOf(wrong) : (message as TapRequest);
 }
-
-/** In the words of the real server, where only a bracket is missing. */
-function yamlError(body: string, { message, offset }: Fault): string {
-  for (const [pattern, words] of OPEN_FLOWS) {
-    if (pattern.test(message)) {
-      return `yaml-cpp: error at line ${body.split('\n').length}, column 1: ${words}`;
-    }
-  }
-  const before = body.slice(0, offset).split('\n');
-  const column = (before.at(-1)?.length ?? 0) + 1;
-  const what = message.replace(/^is no YAML: /, '');
-  return `yaml-cpp: error at line ${before.length}, column ${column}: ${what}`;
-}
-
-const OPEN_FLOWS = [
-  [/end with a \]$/, 'end of sequence flow not found'],
-  [/end with a \}$/, 'end of map flow not found'],
-] as const;
 
 const isError = ({ severity }: Issue): boolean => severity === 'error';
 

@@ -51,8 +51,21 @@ test('an override wins until an empty value takes it back', () => {
 
 test('a value that is no YAML is refused, and so is what came with it', () => {
   const asked = serverOf([ADMIN]);
-  assert.equal(asked.post('/runtime_modify?good=1&a=[').status, 503);
+  assert.deepEqual(asked.post('/runtime_modify?good=1&a=['), {
+    status: 503,
+    type: 'text',
+    text: 'yaml-cpp: error at line 1, column 1: end of sequence flow not found',
+  });
   assert.deepEqual(JSON.parse(asked.get('/runtime').text), { entries: {}, layers: ['ours'] });
+});
+
+test('a quote alone and what looks like a directive are values, as in the real server', () => {
+  const asked = serverOf([ADMIN]);
+  assert.equal(asked.post('/runtime_modify?a="&b=%25x').text, 'OK\n');
+  const { entries } = JSON.parse(asked.get('/runtime').text) as {
+    readonly entries: Readonly<Record<string, { readonly final_value: string }>>;
+  };
+  assert.deepEqual([entries['a']?.final_value, entries['b']?.final_value], ['"', '%x']);
 });
 
 test('numbers of plans follow their keys; what was read once is not changed', () => {
