@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
-  envoy_config_listener_v3_FilterChain as FilterChain,
   envoy_config_listener_v3_Listener as Listener,
 } from '../../../build/messages.gen.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
@@ -16,6 +15,7 @@ import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
 import { extensionsJson, USER_AGENT } from '../agent.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
+import { hasManager, managersOf } from './managers.js';
 
 /** One configured object of a dump: a decoded message of the list's element type. */
 export interface DumpItem {
@@ -31,8 +31,6 @@ export interface Dump {
   /** Made one by one: there may be many. */
   readonly lists: Readonly<Record<string, () => Iterable<DumpItem>>>;
 }
-
-const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 
 export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints: boolean): Dump[] {
   const { bootstrap, configuredMs, options } = host;
@@ -63,7 +61,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
     ...ecdsDumps(host, dump),
-    ...(includesEndpoints
+    ...(includesEndpoints && sorted.length + dynamic.length > 0
       ? [
           dump(
             'Endpoints',
@@ -83,22 +81,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
       static_listeners: () => listenerItems(listeners, time),
       dynamic_listeners: () => (lds ? dynamicListenerItems(lds) : []),
     }),
-    dump(
-      'ScopedRoutes',
-      {},
-      {
-        inline_scoped_route_configs: () => inlineScopeItems(listeners, time, lds),
-        dynamic_scoped_route_configs: () => dynamicScopeItems(host),
-      },
-    ),
-    dump(
-      'Routes',
-      {},
-      {
-        static_route_configs: () => staticRouteItems(host, time, lds),
-        dynamic_route_configs: () => dynamicRouteItems(host),
-      },
-    ),
+    ...routeDumps(host, dump),
     dump(
       'Secrets',
       {},
@@ -245,35 +228,31 @@ function listenerState({
 }
 
 /** The route configurations that are written inside of HTTP connection managers. */
-function* staticRouteItems(
-  { bootstrap, xds }: AdminHost,
-  time: PlainObject,
-  lds: DynamicListeners | undefined,
-): Generator<DumpItem> {
-  const listeners = bootstrap.static_resources?.listeners ?? [];
-  for (const { filter_chains: some = [], default_filter_chain: last } of listeners) {
-    yield* routeItems(last ? [...some, last] : some, time);
-  }
-  for (const { message, createdMs } of lds?.chains ?? []) {
-    yield* routeItems([message], { last_updated: timestamp(createdMs) });
-  }
-  for (const { message, updatedMs } of xds?.extensions() ?? []) {
-    const own = { filters: [{ typed_config: message.typed_config }] };
-    yield* routeItems([own as FilterChain], { last_updated: timestamp(updatedMs) });
-  }
-}
-
-function* routeItems(chains: readonly FilterChain[], time: PlainObject): Generator<DumpItem> {
-  for (const { typed_config: config } of chains.flatMap(({ filters = [] }) => filters)) {
-    const isManager = isObject(config) && config['$type'] === HCM;
-    const routes = isManager ? config['route_config'] : undefined;
+function* staticRouteItems(host: AdminHost): Generator<DumpItem> {
+  for (const { config, updatedMs } of managersOf(host)) {
+    const routes = config['route_config'];
     if (!isObject(routes)) continue;
     const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
-    yield { name: nameOf(routes), message: { route_config, ...time } };
+    const message = { route_config, last_updated: timestamp(updatedMs) };
+    yield { name: nameOf(routes), message };
   }
 }
 
 type MakeDump = (kind: string, single: PlainObject, lists: Dump['lists']) => Dump;
+
+/** None where there is no connection manager, as in the real server. */
+function routeDumps(host: AdminHost, dump: MakeDump): Dump[] {
+  if (!hasManager(host)) return [];
+  const scopes = {
+    inline_scoped_route_configs: () => inlineScopeItems(host),
+    dynamic_scoped_route_configs: () => dynamicScopeItems(host),
+  };
+  const routes = {
+    static_route_configs: () => staticRouteItems(host),
+    dynamic_route_configs: () => dynamicRouteItems(host),
+  };
+  return [dump('ScopedRoutes', {}, scopes), dump('Routes', {}, routes)];
+}
 
 /** As the real server: a dump for each kind of filters that come later, where any is asked for. */
 function ecdsDumps({ xds }: AdminHost, dump: MakeDump): Dump[] {
@@ -305,34 +284,17 @@ function* extensionItems(
 
 const SCOPE = 'envoy.config.route.v3.ScopedRouteConfiguration';
 
-function* inlineScopeItems(
-  listeners: readonly Listener[],
-  time: PlainObject,
-  lds: DynamicListeners | undefined,
-): Generator<DumpItem> {
-  const own = listeners.flatMap(({ filter_chains: some = [], default_filter_chain: last }) =>
-    (last ? [...some, last] : some).map((chain) => ({ chain, time })),
-  );
-  const dynamic = (lds?.chains ?? []).map(({ message, createdMs }) => ({
-    chain: message,
-    time: { last_updated: timestamp(createdMs) },
-  }));
-  for (const { chain, time: at } of [...own, ...dynamic]) {
-    for (const { typed_config: config } of chain.filters ?? []) {
-      const scoped =
-        isObject(config) && config['$type'] === HCM ? config['scoped_routes'] : undefined;
-      if (!isObject(scoped)) continue;
-      const list = scoped['scoped_route_configurations_list'];
-      const scopes = isObject(list) ? list['scoped_route_configurations'] : undefined;
-      if (!Array.isArray(scopes)) continue;
-      const scoped_route_configs = (scopes as readonly object[]).map((scope) =>
-        typed(SCOPE, scope),
-      );
-      yield {
-        name: nameOf(scoped),
-        message: { name: nameOf(scoped), scoped_route_configs, ...at },
-      };
-    }
+function* inlineScopeItems(host: AdminHost): Generator<DumpItem> {
+  for (const { config, updatedMs } of managersOf(host)) {
+    const scoped = config['scoped_routes'];
+    if (!isObject(scoped)) continue;
+    const list = scoped['scoped_route_configurations_list'];
+    const scopes = isObject(list) ? list['scoped_route_configurations'] : undefined;
+    if (!Array.isArray(scopes)) continue;
+    const name = nameOf(scoped);
+    const scoped_route_configs = (scopes as readonly object[]).map((scope) => typed(SCOPE, scope));
+    const last_updated = timestamp(updatedMs);
+    yield { name, message: { name, scoped_route_configs, last_updated } };
   }
 }
 

@@ -61,6 +61,18 @@ test('the whole dump has the kinds in the real server’s order', () => {
   ]);
 });
 
+test('without connection managers there are no routes, without clusters no endpoints', () => {
+  const asked = serverOf('node: {id: here}');
+  const { text } = asked.get('/config_dump?include_eds');
+  assert.deepEqual(dumpOf(text).configs?.map(kindOf), [
+    'BootstrapConfigDump',
+    'ClustersConfigDump',
+    'ListenersConfigDump',
+    'SecretsConfigDump',
+  ]);
+  assert.equal(asked.get('/config_dump?resource=static_route_configs').status, 404);
+});
+
 test('an element of a list says its type, its content and when it came', () => {
   const { text } = serverOf(BOOTSTRAP).get('/config_dump?resource=static_route_configs');
   assert.deepEqual(dumpOf(text).configs, [
