@@ -31,15 +31,17 @@ export class Drain {
   /**
    * Answers of these listeners ask their clients to close, as the strategy says; `whenOver` is called
    * when the drain time is over. Nothing happens where a drain covers the scope already (false); one
-   * that widens the scope while another is under way ends with it.
+   * that widens the scope while another is under way, at whose end something is done, ends with it.
    */
   start(scope: DrainScope, whenOver?: () => void): boolean {
     if (this.#scope === 'all' || this.#scope === scope) return false;
     this.#scope = scope;
     const { seconds, strategy } = this.options;
     this.#native.startDrain(scope, seconds, strategy);
-    if (whenOver) this.#whenOver.push(whenOver);
-    this.#timer ??= startTimeout(() => this.#over(), seconds * 1000).unref();
+    if (whenOver) {
+      this.#whenOver.push(whenOver);
+      this.#timer ??= startTimeout(() => this.#over(), seconds * 1000).unref();
+    }
     return true;
   }
 

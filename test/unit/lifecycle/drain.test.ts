@@ -58,6 +58,18 @@ test('a wider drain after the end of a first one has its whole time', (t) => {
   assert.equal(native.calls.at(-1), 'over');
 });
 
+test('a wider drain during one at whose end nothing is done has its whole time', (t) => {
+  const { native, drain } = drainOf(t, 10);
+  drain.start('inbound');
+  t.mock.timers.tick(6_000);
+  drain.start('all', () => native.calls.push('over'));
+  t.mock.timers.tick(9_999);
+  assert.equal(native.calls.at(-1), 'startDrain all 10 gradual');
+  t.mock.timers.tick(1);
+
+  assert.equal(native.calls.at(-1), 'over');
+});
+
 test('a drain time longer than the longest timer does not end at once', (t) => {
   const { native, drain } = drainOf(t, 0xffff_ffff);
   drain.start('all', () => native.calls.push('over'));
