@@ -199,7 +199,7 @@ export class AdminServer implements AdminService {
     const forged = endpoint.mutates ? findForgery(request) : undefined;
     if (forged !== undefined) return { status: 403, body: forged };
     // A form counts where the query is empty.
-    const isForm = headers['content-type'].startsWith(FORM) && !endpoint.ignoresForm;
+    const isForm = headers['content-type'] === FORM && !endpoint.ignoresForm;
     const form = isForm ? body : '';
     const parameters = parseParameters(query || form);
     const reply = endpoint.handle({ body, accept: headers.accept, parameters });

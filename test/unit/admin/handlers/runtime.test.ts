@@ -99,6 +99,15 @@ test('a form counts where there is no query', () => {
   assert.equal(asked.host.native.value('runtime.num_keys'), 3);
 });
 
+test('a form is what says so and nothing more', () => {
+  const asked = serverOf([ADMIN]);
+  const statusOf = (type: string): number =>
+    asked.post('/runtime_modify', { headers: { 'content-type': type }, body: 'k=v' }).status;
+  assert.equal(statusOf('application/x-www-form-urlencoded'), 200);
+  assert.equal(statusOf('Application/X-WWW-Form-Urlencoded'), 400);
+  assert.equal(statusOf('application/x-www-form-urlencoded; charset=utf-8'), 400);
+});
+
 test('without parameters it says how it is used', () => {
   const { status, text } = serverOf([ADMIN]).post('/runtime_modify');
   assert.equal(status, 400);
