@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
 import { formatPath, parsePath, type FieldPath } from './issues/field-path.js';
+import type { Format } from './formats/format.js';
 import { formatOf } from './formats/formats.js';
 import { yamlFormat } from './formats/yaml/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issues/issue.js';
@@ -232,7 +233,7 @@ function textOf(
   if (format.encoding === 'bytes')
     return new SourceText(path, Buffer.from(bytes).toString('latin1'), format, type);
   try {
-    const decoder = new TextDecoder('utf-8', {
+    const decoder = new TextDecoder(encodingOf(format, bytes), {
       fatal: format.encoding === 'strict-utf8',
       ignoreBOM: format.refusesByteOrderMark === true,
     });
@@ -241,6 +242,16 @@ function textOf(
     issues.push(problem(`"${path}" is no UTF-8 text`));
     return undefined;
   }
+}
+
+/** YAML says by its first bytes that it has two for each character. */
+function encodingOf(
+  { encoding, refusesByteOrderMark }: Format,
+  [first, second]: Uint8Array,
+): string {
+  if (encoding !== 'lenient-utf8' || refusesByteOrderMark) return 'utf-8';
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
 function systemReason(error: unknown): string {

@@ -90,6 +90,14 @@ describe('the file', () => {
     assert.deepEqual(problemsIn(file(t, 'a.json', '\ufeff{"node": {"id": "a"}}')), []);
     assert.deepEqual(problemsIn(file(t, 'a.yaml', '\ufeffnode: {id: a}')), []);
   });
+
+  test('YAML whose mark says so has two bytes for each character', (t) => {
+    const little = Buffer.from('\ufeffnode: {id: é}', 'utf16le');
+    for (const bytes of [little, Buffer.from(little).swap16()]) {
+      const { bootstrap } = loadBootstrap({ path: file(t, 'a.yaml', bytes) });
+      assert.equal(bootstrap?.node?.id, 'é');
+    }
+  });
 });
 
 describe('--config-yaml over the file', () => {
