@@ -71,6 +71,11 @@ export class Answer {
   /** To be called before the last bytes go: who has the whole answer finds it counted and logged. */
   finish(): void {
     if (this.framing === 'chunked' && this.hasBody) this.#wireBytes += LAST_CHUNK_BYTES;
+    const { body, fault } = this.reply;
+    // As the real server: to HEAD it has answered whole, though nothing of the body went out.
+    if (!this.hasBody && !fault && typeof body === 'string') {
+      this.#sentBytes = Buffer.byteLength(body);
+    }
     this.#tell(false);
   }
 
