@@ -16,6 +16,7 @@ import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin } from './bootstrap/admin.js';
 import { ARE_USED, Authorities } from './authorities.js';
 import { compileAuthorities } from './authority-streams.js';
+import { findDefaultTracer } from './tracing/default-tracer.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { compileCluster, type DefaultBind } from './cluster/cluster.js';
 import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
@@ -143,17 +144,14 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     bootstrap.bootstrap_extensions,
     place.field('bootstrap_extensions'),
   );
+  const shared = contextOf(bootstrap, options);
+  const defaultTracer = findDefaultTracer(bootstrap, place, shared);
   const context: LaterContext = {
-    ...contextOf(bootstrap, options),
+    ...shared,
     start,
     ...(resolver && { defaultResolver: resolver }),
     ...(internalListeners && { internalListeners }),
-    ...(bootstrap.tracing?.http && {
-      defaultTracer: {
-        message: bootstrap.tracing.http,
-        place: place.field('tracing').field('http'),
-      },
-    }),
+    ...(defaultTracer && { defaultTracer }),
     secrets,
     discovered,
     nodeContext: compileNodeContext(
@@ -178,7 +176,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const ads =
     dynamic.ads_config &&
     compileAds(dynamic.ads_config, place.field('dynamic_resources').field('ads_config'), context);
-  const authorities = compileAuthorities(bootstrap, start, context);
+  const authorities = compileAuthorities(bootstrap, place, context);
   const loads = bootstrap.cluster_manager?.load_stats_config;
   const loadsAt = start.field('cluster_manager').field('load_stats_config');
   const loadReports = loads && compileServiceStream(loads, loadsAt, context);

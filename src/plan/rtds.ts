@@ -24,6 +24,11 @@ export function compileRtds(
     ({ name: layer = '', rtds_layer: rtds }, index) => {
       if (!rtds) return [];
       const at = place.index(index).field('rtds_layer').field('rtds_config');
+      if (!rtds.rtds_config) {
+        at.error('Missing config source specifier in envoy::config::core::v3::ConfigSource', {
+          expected: 'ads, api_config_source or path_config_source',
+        });
+      }
       const source = compileConfigSource(rtds.rtds_config, type, at, context);
       return source ? { layer, name: rtds.name ?? '', source } : [];
     },

@@ -73,11 +73,8 @@ test('without the feature their streams are there, and nobody is asked', () => {
   assert.equal(result.authorities.length, 1);
 });
 
-test('sources that are none are refused when the server starts', () => {
-  const wrong = (one: object): string =>
-    compiled([one])
-      .startIssues.map(({ message }) => message)
-      .join('\n');
+test('sources that are none are refused', () => {
+  const wrong = (one: object): string => issuesOf(compiled([one])).join('\n');
   assert.match(wrong({ ads: {} }), /Only api_config_source type is currently supported/);
   assert.match(wrong(source('AGGREGATED_GRPC', [])), /must have at least one authority/);
   assert.match(

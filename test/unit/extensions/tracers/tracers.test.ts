@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tracing_Kind, TraceTag_Source } from '../../../../src/plan/plan.gen.js';
 import type { ExporterPlan } from '../../../../src/plan/tracer-plans.js';
-import { any, compileStatic, connectionManager, issuesOf, listenerOf } from '../../plan/helpers.js';
+import {
+  any,
+  compile,
+  compileStatic,
+  connectionManager,
+  issuesOf,
+  listenerOf,
+} from '../../plan/helpers.js';
 
 const CONFIGS = 'envoy.config.trace.v3';
 const ZIPKIN = {
@@ -104,6 +111,16 @@ test('what is wrong with a tracer is said in the real server’s words', () => {
     wrong({ http_service, sampler: { name: 'cel', typed_config: cel } }, 'OpenTelemetryConfig'),
     /the sampler 'cel' .* is not supported yet/,
   );
+});
+
+test('a tracer of the bootstrap has to be known, whoever uses it', () => {
+  const wrong = (http: object): string => issuesOf(compile({ tracing: { http } })).join('\n');
+  assert.match(wrong({ name: 'x' }), /Didn't find a registered implementation for 'x'/);
+  assert.match(
+    wrong({ name: 'x', typed_config: any(`${CONFIGS}.XRayConfig`) }),
+    /XRayConfig.* is not supported yet/,
+  );
+  assert.equal(wrong({ name: 'x', typed_config: any(`${CONFIGS}.ZipkinConfig`) }), '');
 });
 
 test('a collector that is posted to speaks HTTP/1.1', () => {
