@@ -3,6 +3,8 @@ import type {
   envoy_config_core_v3_Locality as Locality,
   envoy_config_core_v3_Node as Node,
 } from '../../../build/messages.gen.js';
+import { printMessage } from '../../config/print.js';
+import { schema } from '../../config/schema/schema.js';
 import { durationText, type OptionInfo, type OptionValue } from '../../options/option-info.js';
 import { OPTION_LIST } from '../../options/options.js';
 import type { Options } from '../../options/parse.js';
@@ -75,11 +77,27 @@ function nodeJson(node: Node, options: Options): object {
     user_agent_name: USER_AGENT,
     user_agent_build_version: buildVersion(),
     extensions: extensionsJson(options),
-    client_features: [],
-    listening_addresses: [],
-    dynamic_parameters: {},
+    ...whatElseIsTold(node),
   };
 }
+
+const NOTHING_ELSE = { client_features: [], listening_addresses: [], dynamic_parameters: {} };
+
+function whatElseIsTold(node: Node): object {
+  const { client_features, listening_addresses, dynamic_parameters } = node;
+  if (!client_features && !listening_addresses && !dynamic_parameters) return NOTHING_ELSE;
+  const types = schema();
+  const printed = printMessage(
+    types,
+    types.getMessage('envoy.config.core.v3.Node'),
+    { ...node },
+    SHOWN,
+  );
+  return Object.fromEntries(Object.keys(NOTHING_ELSE).map((key) => [key, printed[key]]));
+}
+
+/** As the rest of this page. */
+const SHOWN = { defaults: 'unset' } as const;
 
 function localityJson(locality: Locality | undefined, serviceZone: string): object | undefined {
   if (!locality && serviceZone === '') return undefined;

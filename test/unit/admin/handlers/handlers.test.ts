@@ -109,6 +109,31 @@ test('/server_info shows the command line in the order of the real server, defau
   assert.equal(node.id, 'n');
 });
 
+test('/server_info: what else the node of the bootstrap says is told as it is, with defaults', () => {
+  const asked = new AskedServer();
+  asked.host.node = {
+    client_features: ['one'],
+    listening_addresses: [{ socket_address: { address: '192.0.2.1', port_value: 5 } }],
+  };
+  const { node } = JSON.parse(asked.get('/server_info').text) as {
+    readonly node: Readonly<Record<string, unknown>>;
+  };
+  assert.deepEqual(node['client_features'], ['one']);
+  assert.deepEqual(node['listening_addresses'], [
+    {
+      socket_address: {
+        protocol: 'TCP',
+        address: '192.0.2.1',
+        port_value: 5,
+        resolver_name: '',
+        ipv4_compat: false,
+        network_namespace_filepath: '',
+      },
+    },
+  ]);
+  assert.deepEqual(node['dynamic_parameters'], {});
+});
+
 test('/server_info: the command line wins over the node of the bootstrap, field by field', () => {
   const asked = hostWith((host) => {
     host.options = optionsOf('-c', 'b.yaml', '--service-zone', 'z2', '--service-cluster', 'c2');
