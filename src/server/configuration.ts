@@ -88,8 +88,16 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     log.debug('config', `upgraded from v2: ${path === '' ? '' : `${path}: `}${from} -> ${to}`);
   }
   const { clusters = [], listeners = [] } = update;
-  log.info('config', `loading ${clusters.length} cluster(s)`);
-  log.info('config', `loading ${listeners.length} listener(s)`);
+  const { secrets = [] } = bootstrap.static_resources ?? {};
+  for (const what of [
+    'tracing configuration',
+    `${secrets.length} static secret(s)`,
+    `${clusters.length} cluster(s)`,
+    `${listeners.length} listener(s)`,
+    'stats configuration',
+  ]) {
+    log.info('config', `loading ${what}`);
+  }
   const unknownFieldCount = countUnknownFields(issues);
   const firstUpdate = new FirstUpdate(update);
   return { bootstrap, compiled, firstUpdate, settings, runtimeSource, runtime, unknownFieldCount };

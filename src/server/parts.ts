@@ -140,8 +140,8 @@ export function warnOfNoLimit({ firstUpdate }: Configuration, log: Log): void {
   if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
   log.warn(
     'main',
-    'there is no limit to the number of downstream connections; the overload manager has ' +
-      'envoy.resource_monitors.global_downstream_max_connections for it, and the runtime key ' +
+    'There is no configured limit to the number of allowed active downstream connections. Configure a ' +
+      'limit in `envoy.resource_monitors.global_downstream_max_connections` resource monitor. The runtime key ' +
       `${CONNECTION_LIMIT} sets one: layered_runtime: {layers: [{name: limits, static_layer: {${CONNECTION_LIMIT}: 50000}}]}`,
   );
 }

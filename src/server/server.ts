@@ -427,6 +427,7 @@ export class Server implements AdminHost, RestartHost {
     // Whoever gets an answer from now on asks nothing more on the same connection.
     this.native.startDrain('all', 0, 'immediate');
     await Promise.all([this.#epoch?.eldersEnded(), this.native.shutdown()]);
+    this.log.info('main', 'main dispatch loop exited');
     await this.#spanExport?.close();
     // With all that was counted to the end, here and before.
     await this.#flush.stop();
