@@ -92,6 +92,15 @@ function compileOne(
   }
   const address = compileListenAddress(one.address as AddressMessage, at);
   if (!address) return undefined;
+  if (socket?.ipv4_compat && address.ip?.length === 16 && !takesBoth(address.ip)) {
+    at.field('socket_address')
+      .field('ipv4_compat')
+      .error(
+        "Only IPv6 address '::' or valid IPv4-mapped IPv6 address can set ipv4_compat: " +
+          `[${socket.address ?? ''}]:${socket.port_value ?? 0}`,
+      );
+    return undefined;
+  }
   return {
     address,
     pipe_mode: one.address?.pipe?.mode,
@@ -99,6 +108,12 @@ function compileOne(
     socket_options: optionsOf(one, address, listener),
   };
 }
+
+const IPV4_MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
+
+/** Whether clients of IPv4 can come to this address of IPv6. */
+const takesBoth = (ip: Uint8Array): boolean =>
+  ip.every((byte) => byte === 0) || IPV4_MAPPED.equals(ip.subarray(0, IPV4_MAPPED.length));
 
 /** Those of the listener, where an address says nothing of its own. */
 function optionsOf(
