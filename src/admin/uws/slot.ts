@@ -77,7 +77,11 @@ export class Slot {
     response.onAborted(guarded(ADMIN_REQUEST, () => exchange?.aborted()));
     const begin = (): void => {
       const connection = this.#connection;
-      if (!connection) throw new Error('a request came on no connection');
+      // It came behind the one with which its connection ended, in the same bytes.
+      if (!connection) {
+        response.close();
+        return;
+      }
       this.#hasAsked = true;
       exchange = new Exchange(this.#service, response, readHead(request), {
         connection,
