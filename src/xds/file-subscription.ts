@@ -48,7 +48,7 @@ export class FileSubscription implements Transport {
     const read = readResourceFile(path, this.#host, this.#source.isCollection);
     if ('why' in read && !read.isRefused) {
       log('warning', `Filesystem config update failure: ${read.why}`);
-      this.#updates.count('update_failure');
+      this.#updates.fail();
       return;
     }
     if ('file' in read) {

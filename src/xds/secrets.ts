@@ -5,8 +5,10 @@ import type {
   envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
   envoy_extensions_transport_sockets_tls_v3_Secret as Secret,
 } from '../../build/messages.gen.js';
+import { dirname } from 'node:path';
 import { startImmediate } from '../base/timers.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
+import { messageKey } from '../config/values/same-message.js';
 import type { NativeProxy } from '../native.js';
 import type { LiveSources } from '../plan/live-sources.js';
 import { readTextSource } from '../plan/message/data-source.js';
@@ -86,7 +88,9 @@ export class Secrets {
 
   /** The data plane has what was added before. */
   refill(plan: TlsSocketPlan): void {
-    if (plan.recipe && this.#isStarted) this.#apply(this.#remake([plan], undefined));
+    const requests = plan.recipe?.requests ?? [];
+    const hasCome = requests.some((request) => this.#subscriptions.get(keyOf(request))?.offered);
+    if (hasCome && this.#isStarted) this.#apply(this.#remake([plan], undefined));
   }
 
   /** Undefined: all that it needs has come, or is not waited for any longer. */
@@ -214,8 +218,15 @@ class SecretSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #watches: FileWatch[] = [];
+  /** In use. */
   #offered: Offered;
-  #version = '';
+  /** The latest of its name, whether it is in use or not. */
+  #latest: Secret | undefined;
+  /** As files held it when they were last read. */
+  #read: Secret | undefined;
+  /** What they held when it was taken. */
+  #contents: string | undefined;
+  #version = 'uninitialized';
   #updatedMs = Date.now();
   #onFirst: () => void = () => undefined;
   /** Resolves when it has come, or is not waited for any longer. */
@@ -252,7 +263,7 @@ class SecretSubscription {
 
   get current(): DynamicSecret {
     const { name } = this.#request;
-    const message = this.#offered?.secret;
+    const message = this.#read;
     return { name, version: this.#version, message, updatedMs: this.#updatedMs };
   }
 
@@ -281,43 +292,74 @@ class SecretSubscription {
     if (secret.name !== name) {
       return `Unexpected SDS secret (expecting ${name}): ${secret.name ?? ''}`;
     }
-    if (secret[kind] === undefined) return `the secret ${name} has no ${kind}, which is expected`;
+    // As the real server: what is the same is not looked at again, and what is refused is shown, but for
+    // keys of tickets.
+    if (this.#latest && messageKey(secret) === messageKey(this.#latest)) return () => undefined;
     const offered = { secret, place: first.place };
-    const commit = this.#take(offered);
-    if (!commit) return () => undefined;
+    const isKeys = kind === 'session_ticket_keys';
+    if (isKeys && (!secret[kind] || !this.#take(offered))) return this.#lacks(secret);
+    this.#latest = secret;
+    this.#version = version;
+    this.#updatedMs = Date.now();
+    this.#watchFiles(secret);
+    const read = withContents(secret);
+    if (filesOf(read).paths.length === 0) {
+      this.#contents = messageKey(read);
+      this.#show(read);
+    }
+    const commit = secret[kind] && this.#take(offered);
+    if (!commit) return this.#lacks(secret);
     return () => {
       const wrong = commit();
-      if (wrong !== undefined) return wrong;
-      this.#offered = offered;
-      this.#version = version;
-      this.#updatedMs = Date.now();
-      this.#watchFiles(secret);
-      return undefined;
+      if (wrong === undefined) this.#offered = offered;
+      return wrong;
     };
   }
 
-  /** As the real server: the files that it names, or the folder that it has watched for them. */
+  /** It is refused: for that, or as its place says. */
+  #lacks(secret: Secret): string | Commit {
+    const { kind, name } = this.#request;
+    if (secret[kind]) return () => undefined;
+    return `the secret ${name} has no ${kind}, which is expected`;
+  }
+
+  #show(read: Secret): void {
+    const { kind, name } = this.#request;
+    const isRead = kind === 'tls_certificate' || kind === 'validation_context';
+    const value = isRead ? read[kind] : this.#latest?.[kind];
+    const chain = kind === 'tls_certificate' && { certificate_chain: {} };
+    this.#read = { name, [kind]: { ...chain, ...value } };
+  }
+
+  /**
+   * As the real server: the folder that it has watched for its files, or those that they are in, where
+   * a link on their way may be replaced.
+   */
   #watchFiles(secret: Secret | undefined): void {
     for (const watch of this.#watches) watch.close();
     this.#watches = [];
     const { paths, folder } = filesOf(secret);
-    const sources = folder
-      ? [{ path: folder, watchedDirectory: folder, watchesWrites: false }]
-      : paths.map((path) => ({ path, watchesWrites: false }));
-    for (const source of sources) {
+    // A folder for each file, as failures are counted.
+    const folders = folder === undefined ? paths.map((path) => dirname(path)) : [folder];
+    for (const path of folders) {
+      const source = { path, watchedDirectory: path, watchesWrites: false };
       try {
         this.#watches.push(new FileWatch(source, () => this.#rotate()));
       } catch (error) {
-        this.#host.log('warning', `cannot watch ${source.path}: ${(error as Error).message}`);
+        this.#host.log('warning', `cannot watch ${path}: ${(error as Error).message}`);
       }
     }
   }
 
-  /** A file was replaced: the secret is the same, but not what it names. */
+  /** Something was moved there: the secret is the same, but perhaps not what its files hold. */
   #rotate(): void {
     const { name } = this.#request;
-    const secret = this.#offered?.secret;
+    const secret = this.#latest;
     if (!secret) return;
+    const read = withContents(secret);
+    const contents = messageKey(read);
+    if (contents === this.#contents) return;
+    if (filesOf(read).paths.length === 0) this.#show(read);
     const issues: Issue[] = [];
     const offered = { secret, place: Place.root(issues).field(name) };
     const commit = this.#take(offered);
@@ -325,7 +367,7 @@ class SecretSubscription {
     const wrong = errors.length > 0 || !commit ? errors.join('\n') : commit();
     if (wrong === undefined) {
       this.#offered = offered;
-      this.#updatedMs = Date.now();
+      this.#contents = contents;
       this.#host.log('info', `the files of secret ${name} are in use`);
       return;
     }
@@ -346,6 +388,7 @@ function filesOf(secret: Secret | undefined): {
     certificate?.pkcs12,
     validation?.trusted_ca,
     validation?.crl,
+    secret?.generic_secret?.secret,
     ...(secret?.session_ticket_keys?.keys ?? []),
   ];
   const watched: WatchedDirectory | undefined =

@@ -24,7 +24,7 @@ export interface SubscriptionPlan {
   readonly onAnswered?: (names: readonly string[]) => void;
   /** What it asks for is not there, or not any more. */
   readonly onAbsent?: () => void;
-  /** An update was refused, or has not come in time. */
+  /** As UpdatesPlan's. */
   readonly onRejected?: () => void;
 }
 

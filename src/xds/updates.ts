@@ -45,7 +45,7 @@ export interface UpdatesPlan {
   /** Resources of any other type are refused. */
   readonly type: string;
   readonly judge: JudgeResources;
-  /** An update was refused, or has not come in time. */
+  /** An update was refused, could not be read from its file, or has not come in time. */
   readonly onRejected?: (() => void) | undefined;
 }
 
@@ -65,6 +65,12 @@ export class Updates {
   ): void {
     this.#host.stats.count(this.#plan.statPrefix + name);
     if (name === 'update_rejected' || name === 'init_fetch_timeout') this.#plan.onRejected?.();
+  }
+
+  /** What should say what there is cannot be read; whoever asks over a network asks again. */
+  fail(): void {
+    this.count('update_failure');
+    this.#plan.onRejected?.();
   }
 
   /** One after the other. What is wrong; `startedMs`: of performance.now(). */

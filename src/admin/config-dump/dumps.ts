@@ -9,7 +9,6 @@ import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
 import type { DiscoveredKind } from '../../plan/discovered.js';
 import type { DynamicCluster } from '../../xds/clusters.js';
-import { withContents } from '../../xds/secret-files.js';
 import type { DynamicListeners } from '../../xds/xds.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
@@ -346,24 +345,19 @@ function* secretItems(bootstrap: Bootstrap): Generator<DumpItem> {
   }
 }
 
-/** With what the files hold that they name, as the real server shows it; keys are hidden later. */
-function* dynamicSecretItems(
-  { xds, configuredMs }: AdminHost,
-  isThere: boolean,
-): Generator<DumpItem> {
+/** Keys are hidden later. */
+function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<DumpItem> {
   const secrets = (xds?.secrets() ?? []).filter(
     ({ message }) => (message !== undefined) === isThere,
   );
   for (const { name, version, message, updatedMs } of secrets) {
-    const secret = message === undefined ? { name } : withContents(message);
+    const secret = message ?? { name };
     yield {
       name,
       message: {
         name,
-        ...(isThere
-          ? version !== '' && { version_info: version }
-          : { version_info: 'uninitialized' }),
-        last_updated: timestamp(isThere ? updatedMs : configuredMs),
+        ...(version !== '' && { version_info: version }),
+        last_updated: timestamp(updatedMs),
         secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
       },
     };
