@@ -20,6 +20,14 @@ export interface HttpPost {
   readonly body: Uint8Array;
   /** 0: no limit. */
   readonly timeoutMs: number;
+  /** The host is told how long the body is. */
+  readonly isSized?: boolean;
+}
+
+/** Of a host, or in its place: then there is no text. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
 }
 
 /** What there is of a cluster by its name; undefined: nothing. */
@@ -30,7 +38,7 @@ let loaded: typeof Undici | undefined;
 const undici = (): typeof Undici =>
   (loaded ??= createRequire(import.meta.url)('undici') as typeof Undici);
 
-/** An answer that is longer breaks off. */
+/** Of answers that nobody reads. */
 const LONGEST_BYTES = 2 ** 20;
 /** Those that wait for an answer; others are lost at once. */
 const MOST_POSTS = 1024;
@@ -41,6 +49,7 @@ export class ClusterHttp {
   readonly #native: ClusterNative;
   readonly #host: StatsHost;
   readonly #localAddress: string;
+  readonly #longestBytes: number;
   readonly #idle = new Map<string, PooledClient[]>();
   readonly #all = new Set<PooledClient>();
   #stats: ClusterStats | undefined;
@@ -50,8 +59,11 @@ export class ClusterHttp {
     findCluster: FindCluster,
     counted: { readonly native: ClusterNative; readonly stats: StatsHost },
     localAddress: string,
+    /** An answer that is longer breaks off. */
+    longestBytes = LONGEST_BYTES,
   ) {
     this.#name = name;
+    this.#longestBytes = longestBytes;
     this.#findCluster = findCluster;
     this.#native = counted.native;
     this.#host = counted.stats;
@@ -66,8 +78,13 @@ export class ClusterHttp {
 
   /** The status of the answer, also of one in place of a host's; undefined: it broke off. */
   async post(post: HttpPost): Promise<number | undefined> {
+    return (await this.ask(post))?.status;
+  }
+
+  /** Likewise, with what it says. */
+  async ask(post: HttpPost): Promise<HttpAnswer | undefined> {
     const plan = this.#findCluster(this.#name);
-    if (!plan || !this.isThere) return 503;
+    if (!plan || !this.isThere) return { status: 503, text: '' };
     const stats = (this.#stats ??= new ClusterStats(this.#name, this.#native, this.#host));
     stats.countCall();
     const host = stats.chooseHost();
@@ -92,20 +109,20 @@ export class ClusterHttp {
     plan: GrpcClusterPlan,
     stats: ClusterStats,
     post: HttpPost,
-  ): Promise<number | undefined> {
+  ): Promise<HttpAnswer | undefined> {
     const key = `${host.address} ${host.port}`;
     const client = this.#idle.get(key)?.pop() ?? this.#open(key, host, plan, stats);
-    const status = await client.post(post, this.#localAddress);
+    const answer = await client.post(post, this.#localAddress);
     if (client.isUsable) {
       const idle = this.#idle.get(key) ?? [];
       idle.push(client);
       this.#idle.set(key, idle);
     }
-    return status;
+    return answer;
   }
 
   #open(key: string, host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {
-    const client = new PooledClient(host, plan, stats, () => {
+    const client = new PooledClient(host, plan, stats, this.#longestBytes, () => {
       this.#all.delete(client);
       const idle = this.#idle.get(key)?.filter((one) => one !== client) ?? [];
       if (idle.length > 0) this.#idle.set(key, idle);
@@ -116,9 +133,9 @@ export class ClusterHttp {
   }
 }
 
-function answered(stats: ClusterStats, status: number): number {
+function answered(stats: ClusterStats, status: number): HttpAnswer {
   stats.countAnswer(status);
-  return status;
+  return { status, text: '' };
 }
 
 /** One connection, with one request at a time. */
@@ -141,7 +158,13 @@ class PooledClient {
   #shownBuffered = 0;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats, onClosed: () => void) {
+  constructor(
+    host: ControlHost,
+    plan: GrpcClusterPlan,
+    stats: ClusterStats,
+    longestBytes: number,
+    onClosed: () => void,
+  ) {
     this.#host = host;
     this.#plan = plan;
     this.#stats = stats;
@@ -155,7 +178,7 @@ class PooledClient {
     const { Client } = undici();
     this.#client = new Client('http://cluster', {
       pipelining: 1,
-      maxResponseSize: LONGEST_BYTES,
+      maxResponseSize: longestBytes,
       // What is idle for too long is ended below, which is counted.
       keepAliveTimeout: LONGEST_TIMER_MS,
       keepAliveMaxTimeout: LONGEST_TIMER_MS,
@@ -176,7 +199,7 @@ class PooledClient {
     return false;
   }
 
-  async post(post: HttpPost, localAddress: string): Promise<number | undefined> {
+  async post(post: HttpPost, localAddress: string): Promise<HttpAnswer | undefined> {
     const stats = this.#stats;
     const startMs = monotonicMs();
     const signal = post.timeoutMs > 0 ? AbortSignal.timeout(post.timeoutMs) : undefined;
@@ -190,15 +213,15 @@ class PooledClient {
         method: 'POST',
         path: post.path,
         headers: headersOf(post, localAddress),
-        // Of unknown length, as the real server sends it.
-        body: pieces(post.body) as unknown as string,
+        // Of unknown length, as the real server sends what is told of.
+        body: post.isSized ? post.body : (pieces(post.body) as unknown as string),
         ...(signal && { signal }),
       });
       status = answer.statusCode;
-      // Nobody reads it, but the connection goes on behind it.
-      await answer.body.text();
+      // Whether somebody reads it or not: the connection goes on behind it.
+      const text = await answer.body.text();
       this.#onAnswer(status, monotonicMs() - startMs);
-      return status;
+      return { status, text };
     } catch {
       return this.#onFailure(status !== undefined, signal?.aborted === true);
     } finally {
@@ -246,7 +269,7 @@ class PooledClient {
     stats.record('internal.upstream_rq_time', tookMs);
   }
 
-  #onFailure(hasBegun: boolean, isLate: boolean): number | undefined {
+  #onFailure(hasBegun: boolean, isLate: boolean): HttpAnswer | undefined {
     const stats = this.#stats;
     const wasOpen = this.#raw !== undefined;
     this.#hadActive = wasOpen;

@@ -39,6 +39,8 @@ export interface RestSource extends ServerSource {
   readonly cluster: GrpcClusterPlan;
   readonly refreshMs: number;
   readonly requestTimeoutMs: number;
+  /** Hosts are told that it asks. */
+  readonly localAddress: string;
 }
 
 export type Source = FileSource | AdsSource | GrpcSource | RestSource;

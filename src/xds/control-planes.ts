@@ -2,13 +2,14 @@
 // source of its own.
 import type { GrpcClients } from '../grpc/clients.js';
 import type { PlainObject } from '../config/values/objects.js';
+import type { ClusterNative } from '../grpc/cluster-stats.js';
+import { ClusterHttp, type HttpAnswer } from '../http/cluster-http.js';
 import type { NativeProxy } from '../native.js';
 import type { GrpcServicePlan } from '../plan/service-plan.js';
-import type { Source, StreamPlan } from '../plan/sources.js';
+import type { RestSource, Source, StreamPlan } from '../plan/sources.js';
 import { ADS_DELTA, ADS_STREAM, type DiscoveryApi } from './api.js';
 import { FileSubscription } from './file-subscription.js';
 import { Mux } from './mux.js';
-import { post } from './rest-client.js';
 import { RestSubscription } from './rest-subscription.js';
 import { StreamSubscription } from './stream-subscription.js';
 import type { SubscriptionHost } from './subscription-host.js';
@@ -16,7 +17,7 @@ import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
 
 export interface ControlPlanesHost extends SubscriptionHost {
-  readonly native: Pick<NativeProxy, 'addControlPlaneStats' | 'removeStats' | 'chooseHost'>;
+  readonly native: ClusterNative & Pick<NativeProxy, 'addControlPlaneStats' | 'removeStats'>;
   /** Who this server is: in protobuf, and in JSON. */
   readonly node: { readonly bytes: Uint8Array; readonly json: PlainObject };
   readonly clients: () => Promise<GrpcClients>;
@@ -33,11 +34,16 @@ export interface Wanted {
   readonly onAbsent?: () => void;
 }
 
+/** Of an answer over REST. */
+const LONGEST_BYTES = 256 * 2 ** 20;
+
 export class ControlPlanes {
   readonly #host: ControlPlanesHost;
   readonly #ads: Mux | undefined;
   readonly #adsPlan: StreamPlan | undefined;
   readonly #authorities: readonly Mux[];
+  /** Of those over REST, by the names of their clusters. */
+  readonly #http = new Map<string, ClusterHttp>();
 
   /** `ads`: the bootstrap's aggregated stream; `authorities`: those of xdstp names. */
   constructor(
@@ -67,6 +73,22 @@ export class ControlPlanes {
   stop(): void {
     this.#ads?.stop();
     for (const one of this.#authorities) one.stop();
+    for (const one of this.#http.values()) one.close();
+  }
+
+  #post(source: RestSource, path: string, body: string): Promise<HttpAnswer | undefined> {
+    const { name } = source.cluster;
+    const known = this.#http.get(name);
+    const { native, stats } = this.#host;
+    const { localAddress, requestTimeoutMs: timeoutMs } = source;
+    const http =
+      known ??
+      new ClusterHttp(name, () => source.cluster, { native, stats }, localAddress, LONGEST_BYTES);
+    if (!known) this.#http.set(name, http);
+    return http.ask({
+      ...{ host: name, path, timeoutMs, isSized: true, body: Buffer.from(body) },
+      headers: [['content-type', 'application/json']],
+    });
   }
 
   transport(
@@ -84,8 +106,7 @@ export class ControlPlanes {
         source,
         {
           ...{ api, names, node: host.node.json },
-          post: (path, body) =>
-            post(source, host.native.chooseHost(source.cluster.name), path, body),
+          post: (path, body) => this.#post(source, path, body),
         },
         updates,
         host,

@@ -4,12 +4,12 @@ import { startTimeout } from '../base/timers.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { formatIssue } from '../config/issues/issue.js';
 import { loadJson } from '../config/load.js';
+import type { HttpAnswer } from '../http/cluster-http.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { RestSource } from '../plan/sources.js';
 import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
-import type { RestAnswer } from './rest-client.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
@@ -22,7 +22,7 @@ export interface RestParts {
   /** As JSON has it. */
   readonly node: PlainObject;
   /** Undefined: there is no whole answer. */
-  readonly post: (path: string, body: string) => Promise<RestAnswer | undefined>;
+  readonly post: (path: string, body: string) => Promise<HttpAnswer | undefined>;
 }
 
 export class RestSubscription implements Transport {
@@ -99,18 +99,13 @@ export class RestSubscription implements Transport {
       { unknownFields: unknownFields === 'refused' ? 'error' : 'warning', refusesV2: true },
     );
     const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatIssue);
-    const response = loaded.partial;
-    if (!response || (errors.length > 0 && !loaded.isWhole)) {
-      this.#fail(errors.join('\n'));
-      return;
-    }
-    if (unknownFields === 'told') {
+    if (unknownFields === 'told' && loaded.isWhole) {
       stats.count('server.dynamic_unknown_fields', countUnknownFields(loaded.issues));
     }
-    const { version_info: version = '', resources = [] } = response;
+    const { version_info: version = '', resources = [] } = loaded.partial ?? {};
     const messages = (resources as readonly PlainObject[]).map((message) => ({ message }));
     const wrong =
-      errors.length > 0
+      errors.length > 0 || !loaded.partial
         ? errors.join('\n')
         : await this.#updates.take(messages, version, startedMs);
     if (wrong === undefined) this.#version = version;

@@ -246,6 +246,7 @@ function compileRest(
       refreshMs: wholeMs(api.refresh_delay, 0),
       requestTimeoutMs: wholeMs(api.request_timeout, DEFAULT_REQUEST_TIMEOUT_MS),
       initialFetchTimeoutMs,
+      localAddress: context.localAddress,
     }
   );
 }
