@@ -96,7 +96,7 @@ class Walk {
     if (field.deprecated || field.disallowed) this.#deprecated(field.disallowed);
     const decoded =
       field.label === 'one'
-        ? this.#value(field.value, value)
+        ? this.#single(field, value)
         : field.label === 'many'
           ? this.#list(field.value, value)
           : this.#map(field.value, field.keyType ?? 'string', value);
@@ -104,6 +104,11 @@ class Walk {
     // Both names of the field are given: the later adds to the earlier.
     if (message[field.name] !== undefined) mergeField(field, message, decoded);
     else message[field.name] = decoded;
+  }
+
+  #single({ value: type, rules }: FieldType, value: unknown): unknown {
+    if (type.kind !== 'enum') return this.#value(type, value);
+    return this.#enum(type.type, value, rules?.enum?.defined_only === true);
   }
 
   #list(type: ValueType, value: unknown): unknown[] {
@@ -181,7 +186,8 @@ class Walk {
     return wrapper['value'] ?? defaultScalar(scalar);
   }
 
-  #enum(type: EnumType, value: unknown): string | undefined {
+  /** `isClosed`: a number that has no name breaks a rule, and is more than unknown. */
+  #enum(type: EnumType, value: unknown, isClosed = false): string | undefined {
     const name = parseEnum(type, value);
     if (name === undefined) {
       const isUnknown = typeof value === 'string' || typeof value === 'number';
@@ -194,7 +200,7 @@ class Walk {
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
         ...(suggestion !== undefined && { suggestion }),
         ...(isUnknown && {
-          severity: this.#unknownFields,
+          severity: isClosed && typeof value === 'number' ? 'error' : this.#unknownFields,
           code: 'unknown_value',
           shownPath: formatPath(this.#path.slice(0, -1)),
         }),

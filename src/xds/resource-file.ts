@@ -1,6 +1,7 @@
 // A file with the resources of one kind: a DiscoveryResponse, as a control plane would have sent it.
 import type {
   envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse,
+  envoy_service_discovery_v3_Resource as ResourceWrapper,
   xds_core_v3_CollectionEntry as CollectionEntry,
   xds_core_v3_Resource as CollectionMessage,
 } from '../../build/messages.gen.js';
@@ -11,6 +12,7 @@ import type { PlainObject } from '../config/values/objects.js';
 
 const COLLECTION = 'xds.core.v3.Resource';
 const RESPONSE = 'envoy.service.discovery.v3.DiscoveryResponse';
+const WRAPPER = 'envoy.service.discovery.v3.Resource';
 
 export interface ReadOptions {
   /** What becomes of fields that nobody knows. */
@@ -79,8 +81,19 @@ const checksOf = ({ unknownFields }: ReadOptions): { unknownFields: 'error' | 'w
 
 const resourcesOf = ({ version_info: version = '', resources = [] }: DiscoveryResponse): Found => ({
   version,
-  resources: resources as readonly PlainObject[],
+  resources: unwrapped(resources),
 });
+
+/**
+ * Those in wrappers come out of them. Names, versions and times to live are for streams: here they mean
+ * nothing, as in the real server.
+ */
+export function unwrapped(resources: readonly unknown[]): readonly PlainObject[] {
+  const all = (resources as readonly PlainObject[]).map((message) =>
+    message['$type'] === WRAPPER ? (message as ResourceWrapper).resource : message,
+  );
+  return all.filter((one) => one !== undefined) as readonly PlainObject[];
+}
 
 /** What is wrong, where it is no such collection. */
 function entriesOf({ version = '', resource }: CollectionMessage): Found | string {

@@ -10,6 +10,7 @@ import type { RestSource } from '../plan/sources.js';
 import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
+import { unwrapped } from './resource-file.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
@@ -103,7 +104,7 @@ export class RestSubscription implements Transport {
       stats.count('server.dynamic_unknown_fields', countUnknownFields(loaded.issues));
     }
     const { version_info: version = '', resources = [] } = loaded.partial ?? {};
-    const messages = (resources as readonly PlainObject[]).map((message) => ({ message }));
+    const messages = unwrapped(resources).map((message) => ({ message }));
     const wrong =
       errors.length > 0 || !loaded.partial
         ? errors.join('\n')

@@ -97,6 +97,15 @@ describe('fields', () => {
     );
   });
 
+  test('a number that no rule allows is refused, whatever becomes of unknown values', () => {
+    assert.deepEqual(
+      problemsOf(cluster('lb_policy: 99'), { unknownFields: 'warning' }).map((one) =>
+        one.slice(0, one.indexOf(';')),
+      ),
+      [`4:16: ${C}: unknown enum value 99 of envoy.config.cluster.v3.Cluster.LbPolicy`],
+    );
+  });
+
   test('keys of JavaScript objects are keys like any other', () => {
     assert.deepEqual(problemsOf('__proto__: {polluted: 1}\nconstructor: {}\ntoString: 1\n'), [
       '1:1: __proto__: unknown field of envoy.config.bootstrap.v3.Bootstrap',
