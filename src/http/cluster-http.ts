@@ -275,7 +275,8 @@ class PooledClient {
     this.#hadActive = wasOpen;
     if (wasOpen) this.#onOver();
     stats.countOn(this.#host, isLate ? 'rq_timeout' : 'rq_error');
-    stats.count(isLate ? 'upstream_rq_timeout' : 'upstream_rq_pending_failure_eject');
+    if (isLate) stats.count('upstream_rq_timeout');
+    else if (!wasOpen) stats.count('upstream_rq_pending_failure_eject');
     if (this.#state !== 'closed') this.close();
     if (hasBegun) return undefined;
     return answered(stats, isLate ? 504 : 503);

@@ -67,7 +67,8 @@ function compileSource(
   const isDelta =
     source.kind === 'ads' ? context.isAdsDelta : source.kind === 'grpc' && source.stream.isDelta;
   if (isDelta) return source;
-  if (source.kind === 'ads') place.error(ONLY_DELTA, { expected: 'ads_config with DELTA_GRPC' });
+  const start = context.start?.field(place.path) ?? place;
+  if (source.kind === 'ads') start.error(ONLY_DELTA, { expected: 'ads_config with DELTA_GRPC' });
   else place.error('Unknown xdstp:// transport API type', { expected: 'DELTA_GRPC' });
   return undefined;
 }

@@ -32,6 +32,9 @@ const WATCHED = supportedFields<WatchedDirectory>('envoy.config.core.v3.WatchedD
   'watch_modify',
 ]);
 
+export const MISSING_SOURCE =
+  'Missing config source specifier in envoy::config::core::v3::ConfigSource';
+
 /**
  * `type`: of the resources. `start`: where what is wrong with a control plane goes that only a start
  * looks at, not `--mode validate`; absent: where all goes. Undefined after an error.
@@ -56,7 +59,7 @@ export function compileConfigSource(
   if (source.resource_api_version === 'V2') {
     place
       .field('resource_api_version')
-      .error('resources of the v2 API are not there any more', { expected: 'V3' });
+      .warn('resources of the v2 API are not there any more', { expected: 'V3' });
   }
   if (source.path !== undefined) {
     const file = { kind: 'file', path: source.path, watchesWrites: false } as const;
@@ -67,17 +70,17 @@ export function compileConfigSource(
   const initialFetchTimeoutMs = fetchTimeoutMs(source);
   if (source.ads) {
     if (context.hasAds) return { kind: 'ads', initialFetchTimeoutMs };
-    start.field('ads').error('ADS must be configured to support an ADS config source', {
+    // As the real server: only a start looks at it.
+    const later = context.start?.field(place.path) ?? start;
+    later.field('ads').error('ADS must be configured to support an ADS config source', {
       expected: 'dynamic_resources.ads_config',
     });
     return undefined;
   }
   if (source.self) {
-    start
-      .field('self')
-      .error('Missing config source specifier in envoy::config::core::v3::ConfigSource', {
-        expected: 'ads, api_config_source or path_config_source',
-      });
+    place.field('self').error(MISSING_SOURCE, {
+      expected: 'ads, api_config_source or path_config_source',
+    });
     return undefined;
   }
   const api = source.api_config_source;

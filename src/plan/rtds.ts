@@ -1,6 +1,6 @@
 // Layers of the runtime that come by RTDS.
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
-import { compileConfigSource } from './config-source.js';
+import { MISSING_SOURCE, compileConfigSource } from './config-source.js';
 import type { SourceContext } from './grpc/api-config-source.js';
 import type { Place } from './message/place.js';
 import type { Source } from './sources.js';
@@ -25,7 +25,7 @@ export function compileRtds(
       if (!rtds) return [];
       const at = place.index(index).field('rtds_layer').field('rtds_config');
       if (!rtds.rtds_config) {
-        at.error('Missing config source specifier in envoy::config::core::v3::ConfigSource', {
+        at.error(MISSING_SOURCE, {
           expected: 'ads, api_config_source or path_config_source',
         });
       }

@@ -5,11 +5,11 @@ import type {
 } from '../../build/messages.gen.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
-import { compileConfigSource } from '../plan/config-source.js';
 import type { CompileContext } from '../plan/extension.js';
 import { Place } from '../plan/message/place.js';
 import { Demand_Kind, encodeUpdate, type RouteTable } from '../plan/plan.gen.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
+import { compileVhds } from '../plan/route/vhds.js';
 import type { RdsPlan, RdsTable } from '../plan/route-slots.js';
 import { RDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
@@ -176,7 +176,8 @@ export class RouteSubscription {
     if (message.name !== name) {
       return `Unexpected RDS configuration (expecting ${name}): ${message.name ?? ''}`;
     }
-    const vhds = this.#compileVhds(message, first.place);
+    const source = compileVhds(message, Place.root([]), this.#context);
+    const vhds = source && { name, statPrefix: this.#plan.statPrefix, source };
     const known = vhds && this.#hosts?.isFor(vhds) ? this.#hosts : undefined;
     const whole = withHosts(message, known?.hosts ?? []);
     const tables = this.#compile(this.#plan.tables, whole, first.place);
@@ -191,21 +192,6 @@ export class RouteSubscription {
       this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
       return undefined;
     };
-  }
-
-  /** Where more virtual hosts come from; undefined: there are none, or after an error. */
-  #compileVhds({ name = '', vhds }: RouteConfiguration, place: Place): VhdsPlan | undefined {
-    if (!vhds) return undefined;
-    const at = place.field('vhds').field('config_source');
-    const type = 'envoy.config.route.v3.VirtualHost';
-    const source = compileConfigSource(vhds.config_source, type, at, this.#context);
-    if (!source) return undefined;
-    const isDelta = source.kind === 'ads' || (source.kind === 'grpc' && source.stream.isDelta);
-    if (!isDelta) {
-      at.error("vhds: only 'DELTA_GRPC' is supported as an api_type.", { expected: 'DELTA_GRPC' });
-      return undefined;
-    }
-    return { name, statPrefix: this.#plan.statPrefix, source };
   }
 
   #follow(plan: VhdsPlan | undefined): void {

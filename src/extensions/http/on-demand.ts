@@ -5,7 +5,7 @@ import type {
   envoy_extensions_filters_http_on_demand_v3_PerRouteConfig as PerRoute,
 } from '../../../build/messages.gen.js';
 import { compileCollection } from '../../plan/collections.js';
-import { compileConfigSource } from '../../plan/config-source.js';
+import { MISSING_SOURCE, compileConfigSource } from '../../plan/config-source.js';
 import { defineHttpFilter, type CompileContext } from '../../plan/extension.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
@@ -70,6 +70,7 @@ function compileSource(
     const where = place.field('resources_locator');
     return compileCollection(locator, type, where, { message, place: at }, context);
   }
+  if (!message) at.error(MISSING_SOURCE);
   const source = compileConfigSource(message, type, at, context);
   return source && { source };
 }

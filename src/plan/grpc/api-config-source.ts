@@ -78,13 +78,23 @@ export function compileAds(
   place: Place,
   context: SourceContext,
 ): StreamPlan | undefined {
+  if (!context.hasNode) {
+    place.error(
+      "ads: node 'id' and 'cluster' are required. Set it either in 'node' config or via " +
+        '--service-node and --service-cluster options.',
+    );
+  }
   if (api.api_type !== 'GRPC' && api.api_type !== 'DELTA_GRPC') {
     place
       .field('api_type')
       .error(`${TYPE} type must be of non-aggregated gRPC`, { expected: 'GRPC or DELTA_GRPC' });
     return undefined;
   }
-  return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
+  // Its cluster may have its hosts by EDS.
+  const { clusterNames: primaryClusters } = context;
+  return hasOneBacking(api, place)
+    ? compileStream(api, place, { ...context, primaryClusters })
+    : undefined;
 }
 
 /** That of an authority. Undefined after an error. */
@@ -120,6 +130,11 @@ export function compileServiceStream(
 
 function hasOneBacking(api: ApiConfigSource, place: Place): boolean {
   refuseOtherFields(place, api, API);
+  if (api.transport_api_version === 'V2') {
+    place
+      .field('transport_api_version')
+      .error('V2 xDS transport protocol version is deprecated', { expected: 'V3' });
+  }
   const { cluster_names: names = [], grpc_services: services = [], api_type: kind } = api;
   const isGrpc = kind !== undefined && kind.endsWith('GRPC');
   if (names.length === 0 && services.length === 0) {
@@ -175,7 +190,7 @@ function compileStream(
   const service = compileGrpcService(message, at, context, { isStreamOfXds: true });
   if (!service) return undefined;
   const limit = api.rate_limit_settings;
-  if (limit) refuseOtherFields(place.field('rate_limit_settings'), limit, RATE_LIMIT);
+  if (limit) compileLimit(limit, place.field('rate_limit_settings'));
   const baseMs = wholeMs(backOff?.base_interval, DEFAULT_BACK_OFF_MS);
   const minClusters = compileValidators(api, place.field('config_validators'));
   return {
@@ -197,6 +212,15 @@ function compileStream(
       ),
     },
   };
+}
+
+function compileLimit(limit: RateLimitSettings, place: Place): void {
+  refuseOtherFields(place, limit, RATE_LIMIT);
+  const { fill_rate: rate = DEFAULT_PER_SECOND } = limit;
+  if (Number.isFinite(rate)) return;
+  place
+    .field('fill_rate')
+    .error(`The value of fill_rate in RateLimitSettings (${rate}) must not be NaN nor Inf`);
 }
 
 /** How many clusters there have to be at least. */

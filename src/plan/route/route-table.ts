@@ -28,6 +28,7 @@ import { compileHeaderMatcher } from '../match/matchers.js';
 import { compileRouteTree } from './route-tree.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileVhds } from './vhds.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
   'name',
@@ -99,6 +100,8 @@ export function compileRouteTable(
   options: RouteTableOptions,
 ): RouteTable {
   refuseOtherFields(place, message, TABLE);
+  // For what is wrong with it.
+  compileVhds(message, place, context);
   const filterConfigs: FilterConfig[] = [];
   const levels = {
     context,

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
+import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../../build/messages.gen.js';
 import { REGISTRY } from '../../../src/extensions/registry.js';
 import { compileBootstrap } from '../../../src/plan/compile.js';
 import { RuntimeValues } from '../../../src/plan/runtime/runtime.js';
-import { any, compileStatic, issuesOf, socketAddress } from './helpers.js';
+import {
+  any,
+  compile,
+  compileStatic,
+  connectionManager,
+  issuesOf,
+  listenerOf,
+  socketAddress,
+} from './helpers.js';
 
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 const HEALTH_CHECK = 'envoy.extensions.filters.http.health_check.v3.HealthCheck';
@@ -132,10 +141,6 @@ test('what cannot be followed is refused with its place', () => {
       /eds_config\.path_config_source\.path: .*'\/no\/such' does not exist/,
     ],
     [
-      { type: 'EDS', eds_cluster_config: { eds_config: { ads: {} } } },
-      /eds_config\.ads: ADS must be configured to support an ADS config source/,
-    ],
-    [
       {
         type: 'EDS',
         eds_cluster_config: { eds_config: { path: HERE, resource_api_version: 'V2' } },
@@ -147,4 +152,42 @@ test('what cannot be followed is refused with its place', () => {
     const compiled = compileStatic({ clusters: [{ name: 'c', ...fields }] });
     assert.match(issuesOf(compiled).join('\n'), said);
   }
+});
+
+test('that there is no aggregated stream is found out by a start alone', () => {
+  const eds = { type: 'EDS', eds_cluster_config: { eds_config: { ads: {} } } };
+  const { issues, startIssues } = compileStatic({ clusters: [{ name: 'c', ...eds }] });
+  assert.deepEqual(issues, []);
+  assert.match(
+    startIssues.map(({ path, message }) => `${path}: ${message}`).join('\n'),
+    /eds_config\.ads: ADS must be configured to support an ADS config source/,
+  );
+});
+
+test('control planes of the v2 API, limits without end and sources that are none are refused', () => {
+  const api = {
+    ...{ api_type: 'GRPC', transport_api_version: 'V3' },
+    grpc_services: [{ google_grpc: { target_uri: '127.0.0.1:1', stat_prefix: 'g' } }],
+  };
+  const refused = (more: object): string =>
+    issuesOf(compile({ dynamic_resources: { ads_config: { ...api, ...more } } } as Bootstrap)).join(
+      '\n',
+    );
+  assert.equal(refused({}), '');
+  assert.match(refused({ transport_api_version: 'V2' }), /V2 xDS transport protocol version/);
+  assert.match(
+    refused({ rate_limit_settings: { fill_rate: Infinity } }),
+    /must not be NaN nor Inf/,
+  );
+  const layers = [{ name: 'far', rtds_layer: { name: 'x' } }];
+  const missing = issuesOf(compile({ layered_runtime: { layers } } as Bootstrap)).join('\n');
+  assert.match(missing, /Missing config source specifier/);
+  const inTable = (config_source: object): string =>
+    issuesOf(
+      compileStatic({
+        listeners: [listenerOf(connectionManager({ name: 'local', vhds: { config_source } }))],
+      }),
+    ).join('\n');
+  assert.match(inTable({ ads: {} }), /vhds: ADS config source specified but no ADS configured/);
+  assert.match(inTable(source()), /vhds: only 'DELTA_GRPC' or 'ADS'/);
 });
