@@ -79,7 +79,7 @@ function groupMessage(group: readonly LiveHost[], { type, load_assignment }: Clu
   return {
     locality,
     lb_endpoints: group.map((host) => hostMessage(host, known, metadata)),
-    load_balancing_weight: source[0]?.load_balancing_weight ?? 0,
+    load_balancing_weight: (source[0]?.locality && source[0].load_balancing_weight) ?? 0,
     priority,
   };
 }

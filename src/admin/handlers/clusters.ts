@@ -5,7 +5,7 @@ import type { AdminHost } from '../host.js';
 import { badRequest } from '../http/http.js';
 import { lazyPage } from '../pages/lazy-page.js';
 
-export function clusterEndpoints({ native, xds }: AdminHost): Endpoint[] {
+export function clusterEndpoints(host: AdminHost): Endpoint[] {
   return [
     {
       path: '/clusters',
@@ -24,8 +24,9 @@ export function clusterEndpoints({ native, xds }: AdminHost): Endpoint[] {
           return badRequest(`Invalid re2 regex${why}`);
         }
         const format = parameters.get('format') === 'json' ? 'json' : 'text';
-        const services = xds?.serviceNames() ?? [];
-        const body = lazyPage(() => native.openClusters(format, filter?.program, services));
+        // What is asked for elsewhere may begin after this server.
+        const services = host.xds?.serviceNames() ?? [];
+        const body = lazyPage(() => host.native.openClusters(format, filter?.program, services));
         return { type: format, body };
       },
     },

@@ -214,7 +214,8 @@ function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints, needs: HostN
     region: locality.locality?.region,
     zone: locality.locality?.zone,
     sub_zone: locality.locality?.sub_zone,
-    locality_weight: locality.load_balancing_weight,
+    // As in the real server, which gives weights to places that are named.
+    locality_weight: locality.locality && locality.load_balancing_weight,
     hash_key: hashKey(message.metadata),
     labels: hostLabels(message.metadata),
     list_labels: listLabels(message.metadata),

@@ -191,7 +191,7 @@ test('a local cluster that is not there is refused', () => {
   ]);
 });
 
-test('hosts have the weight of their locality, and the key by which tables know them', () => {
+test('hosts have the weight of their locality where it is named, and the key by which tables know them', () => {
   const compiled = compileStatic({
     clusters: [
       {
@@ -200,6 +200,17 @@ test('hosts have the weight of their locality, and the key by which tables know 
           policy: { weighted_priority_health: true },
           endpoints: [
             {
+              load_balancing_weight: 7,
+              lb_endpoints: [
+                {
+                  endpoint: {
+                    address: { socket_address: { address: '192.0.2.2', port_value: 1 } },
+                  },
+                },
+              ],
+            },
+            {
+              locality: {},
               load_balancing_weight: 5,
               lb_endpoints: [
                 {
@@ -217,6 +228,7 @@ test('hosts have the weight of their locality, and the key by which tables know 
   });
   const assignment = compiled.update.assignments?.[0];
   assert.equal(assignment?.weighs_health, true);
-  assert.equal(assignment.hosts?.[0]?.locality_weight, 5);
-  assert.equal(assignment.hosts[0].hash_key, 'k');
+  assert.equal(assignment.hosts?.[0]?.locality_weight, undefined);
+  assert.equal(assignment.hosts[1]?.locality_weight, 5);
+  assert.equal(assignment.hosts[1].hash_key, 'k');
 });
