@@ -64,7 +64,7 @@ export class DeltaState extends TypeState {
         ];
     if (streams !== this.streams) return;
     if (errors.length > 0) {
-      this.answer(response, errors.join('\n'));
+      this.refuseRest(response, errors);
       return;
     }
     for (const resource of resources) this.known.set(resource.name, resource);

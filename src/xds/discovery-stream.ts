@@ -90,6 +90,14 @@ export class DiscoveryStream {
     this.#drain();
   }
 
+  /** What has come on it makes no sense: there is another stream. */
+  breakOff(message: string): void {
+    const stream = this.#stream;
+    if (!stream) return;
+    stream.cancel();
+    this.#end({ code: 'INTERNAL', message });
+  }
+
   #open(): void {
     if (!this.#client || this.#isStopped) return;
     this.#stream = this.#client.open(this.#method, {

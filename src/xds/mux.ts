@@ -158,7 +158,10 @@ export class Mux {
     try {
       response = await (this.#plan.isDelta ? decodeDelta(bytes) : decodeSotw(bytes));
     } catch (error) {
-      log('warning', `a discovery response is no protobuf: ${(error as Error).message}`);
+      // As the real server, whose gRPC decodes messages.
+      if (stream !== this.#current) return;
+      this.#responses = [];
+      this.#stream.breakOff(`a response is no protobuf: ${(error as Error).message}`);
       return;
     }
     if (response.identifier !== '')

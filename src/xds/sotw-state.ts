@@ -35,7 +35,7 @@ export class SotwState extends TypeState {
     const errors = [...told, ...(await this.tellNamed(resources, version))];
     if (streams !== this.streams) return;
     if (errors.length > 0) {
-      this.answer(response, errors.join('\n'));
+      this.refuseRest(response, errors);
       return;
     }
     const names = this.names();

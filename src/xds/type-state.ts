@@ -33,6 +33,8 @@ export abstract class TypeState {
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
   readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
+  /** Of the response that is being taken. */
+  readonly #refusing = new Set<Watcher>();
   /** Of the latest update that was taken. */
   protected version = '';
   /** How many streams there have been: what came on one is not answered on another. */
@@ -77,6 +79,7 @@ export abstract class TypeState {
   /** Nothing was sent on the new stream. */
   opened(): void {
     this.streams++;
+    this.#refusing.clear();
   }
 
   /** Tells watchers; what they refuse is told to the control plane. */
@@ -104,6 +107,21 @@ export abstract class TypeState {
   refuse(response: DiscoveryResponse, why: string): void {
     for (const watcher of [...this.watchers]) watcher.onRefused(why);
     this.answer(response, why);
+  }
+
+  /** What watchers have refused counts as refused for all of them, as in the real server. */
+  protected refuseRest(response: DiscoveryResponse, errors: readonly string[]): void {
+    const why = errors.join('\n');
+    for (const watcher of [...this.watchers]) {
+      if (!this.#refusing.has(watcher)) watcher.onRefused(why);
+    }
+    this.#refusing.clear();
+    this.answer(response, why);
+  }
+
+  #note(watcher: Watcher, wrong: string): string {
+    this.#refusing.add(watcher);
+    return wrong;
   }
 
   /** The next request; undefined: there is nothing to say. */
@@ -172,7 +190,7 @@ export abstract class TypeState {
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
       const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) errors.push(wrong);
+      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
       const pause = slices.pause();
       if (pause) await pause;
     }
@@ -188,7 +206,7 @@ export abstract class TypeState {
     for (const watcher of [...this.watchers]) {
       if (watcher.names.length > 0) continue;
       const wrong = await watcher.onUpdate(resources, version);
-      if (wrong !== undefined) errors.push(wrong);
+      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
     }
     return errors;
   }
@@ -211,7 +229,7 @@ export abstract class TypeState {
       if (changed.length > 0 && !touched.has(name)) continue;
       const own = resources.filter((resource) => collectionOf(resource.name) === name);
       const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) errors.push(wrong);
+      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
     }
     return errors;
   }

@@ -105,8 +105,13 @@ test('nonsense and 100 MiB change nothing, and a control plane is found again', 
   const isThere = async (): Promise<boolean> =>
     (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('first::');
   await until('the cluster', isThere);
-  plane.sendBytes(Buffer.from('ff'.repeat(40), 'hex'));
-  plane.sendBytes(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+  // What is no protobuf ends a stream, as a broken connection would.
+  for (const nonsense of ['ff'.repeat(40), '0affffffff0f']) {
+    const { streamCount } = plane;
+    plane.sendBytes(Buffer.from(nonsense, 'hex'));
+    await until('another stream', async () => plane.streamCount > streamCount);
+  }
+  await until('all that is asked', async () => plane.requests.at(-1)?.response_nonce !== '');
   plane.sendBytes(plane.responseOf(CLUSTER, 100 * 2 ** 20));
   await until('a refusal', async () => plane.refusals.length > 0);
   assert.ok(await isThere());

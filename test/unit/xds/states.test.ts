@@ -94,6 +94,22 @@ test('a stream of the state of the world asks, takes, refuses, and says what it 
   assert.deepEqual(ask(), { version_info: 'v1', resource_names: ['one'] });
 });
 
+test('what one of those who ask refuses counts as refused for all of them, once', async () => {
+  for (const state of [new SotwState(EDS), new DeltaState(EDS)]) {
+    const [one, two] = [new Recorder('one'), new Recorder('two')];
+    state.add(one);
+    state.add(two);
+    one.wrong = 'no';
+    await state.take(response(EDS, 'v1', 'n1'), [resource('one'), resource('two')]);
+    assert.deepEqual(one.heard, ['v1: one']);
+    assert.deepEqual(two.heard, ['v1: two', 'refused: no']);
+    one.wrong = undefined;
+    await state.take(response(EDS, 'v2', 'n2'), [resource('one')]);
+    assert.deepEqual(one.heard, ['v1: one', 'v2: one']);
+    assert.equal(two.heard.length, 2);
+  }
+});
+
 test('who asks for what has come has it at once, and the control plane is not asked again', async () => {
   const state = new SotwState(EDS);
   const first = new Recorder('one');
