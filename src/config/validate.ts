@@ -28,6 +28,14 @@ export function validateMessage(
 /** The real server does not judge these by their rules, which ask for more than it needs. */
 const UNJUDGED: ReadonlySet<string> = new Set([
   'envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig',
+  ...[
+    'client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
+    'least_request.v3.LeastRequest',
+    'maglev.v3.Maglev',
+    'random.v3.Random',
+    'ring_hash.v3.RingHash',
+    'round_robin.v3.RoundRobin',
+  ].map((name) => `envoy.extensions.load_balancing_policies.${name}`),
 ]);
 
 class Validation {

@@ -7,6 +7,7 @@ import type {
   envoy_extensions_network_dns_resolver_cares_v3_CaresDnsResolverConfig as CaresMessage,
   envoy_extensions_network_dns_resolver_getaddrinfo_v3_GetAddrInfoDnsResolverConfig as SystemMessage,
 } from '../../build/messages.gen.js';
+import { parseIp } from './address/ip.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 
@@ -121,6 +122,11 @@ function compileServers(
       return [];
     }
     const { address = '', port_value: port = 0 } = socket;
+    if (!parseIp(address)) {
+      const at = place.field(field).index(index).field('socket_address').field('address');
+      at.error(`malformed IP address: ${address}`, { expected: 'an IPv4 or IPv6 address' });
+      return [];
+    }
     const host = address.includes(':') ? `[${address}]` : address;
     return `${host}:${port || DEFAULT_PORT}`;
   });

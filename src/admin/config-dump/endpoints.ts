@@ -3,6 +3,7 @@ import type {
   envoy_config_cluster_v3_Cluster as Cluster,
   envoy_config_core_v3_Address as Address,
   envoy_config_core_v3_Locality as Locality,
+  envoy_config_endpoint_v3_Endpoint_HealthCheckConfig as CheckConfig,
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
 } from '../../../build/messages.gen.js';
 import type { NativeProxy } from '../../native.js';
@@ -31,6 +32,13 @@ interface LiveCluster {
 /** What an endpoint's configuration says of it that keeps requests away. */
 const FAILED: ReadonlySet<string> = new Set(['UNHEALTHY', 'DRAINING', 'TIMEOUT']);
 const DEFAULT_OVERPROVISIONING_FACTOR = 140;
+/** Clusters whose hosts DNS finds, as cluster_type names them. */
+const DNS_KINDS: ReadonlySet<string> = new Set([
+  'envoy.cluster.strict_dns',
+  'envoy.cluster.logical_dns',
+  'envoy.clusters.dns',
+  'envoy.clusters.dynamic_forward_proxy',
+]);
 
 /** None where there is no such cluster. */
 export function readLiveHosts(native: NativeProxy, cluster: string): readonly LiveHost[] {
@@ -44,7 +52,9 @@ export function liveAssignment(
 ): { readonly cluster_name: string } {
   const { load_assignment: assignment } = cluster;
   const factor = assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_FACTOR;
-  const groups = groupHosts(hosts);
+  // Hosts that are made as they are asked for have no localities.
+  const isMade = cluster.type === 'ORIGINAL_DST';
+  const groups = isMade ? hosts.map((host) => [host]) : groupHosts(hosts);
   const endpoints = groups.map((group) => groupMessage(group, cluster));
   endpoints.sort((a, b) => a.priority - b.priority);
   return {
@@ -68,18 +78,24 @@ function groupHosts(hosts: readonly LiveHost[]): readonly (readonly LiveHost[])[
 }
 
 /** Hosts of one locality and priority, with what only the configuration knows of them. */
-function groupMessage(group: readonly LiveHost[], { type, load_assignment }: Cluster) {
+function groupMessage(
+  group: readonly LiveHost[],
+  { type, cluster_type: kind, load_assignment }: Cluster,
+) {
   const { locality = {}, priority = 0 } = group[0] ?? {};
   const source = (load_assignment?.endpoints ?? []).filter(
     (some) => (some.priority ?? 0) === priority && isSameLocality(some.locality ?? {}, locality),
   );
   const known = source.flatMap(({ lb_endpoints: endpoints = [] }) => endpoints);
   // Hosts that DNS finds always have metadata of their own.
-  const metadata = type === 'STRICT_DNS' || type === 'LOGICAL_DNS' ? {} : undefined;
+  const isByDns =
+    type === 'STRICT_DNS' || type === 'LOGICAL_DNS' || DNS_KINDS.has(kind?.name ?? '');
   return {
     locality,
-    lb_endpoints: group.map((host) => hostMessage(host, known, metadata)),
-    load_balancing_weight: (source[0]?.locality && source[0].load_balancing_weight) ?? 0,
+    lb_endpoints: group.map((host) => hostMessage(host, known, isByDns ? {} : undefined)),
+    ...(type !== 'ORIGINAL_DST' && {
+      load_balancing_weight: (source[0]?.locality && source[0].load_balancing_weight) ?? 0,
+    }),
     priority,
   };
 }
@@ -102,7 +118,7 @@ function hostMessage(
   return {
     endpoint: {
       address: host.address,
-      health_check_config: configured?.endpoint?.health_check_config ?? {},
+      health_check_config: checkOf(configured?.endpoint?.health_check_config ?? {}),
       ...(hostname !== '' && { hostname }),
       ...(more.length > 0 && { additional_addresses: more }),
     },
@@ -110,6 +126,11 @@ function hostMessage(
     ...(metadata && { metadata }),
     load_balancing_weight: host.weight ?? 1,
   } as LbEndpoint;
+}
+
+/** Whether a host is checked at all is not told. */
+function checkOf({ disable_active_health_check: _, ...rest }: CheckConfig): CheckConfig {
+  return rest;
 }
 
 /** A host that DNS found has the configured name and port. */

@@ -34,6 +34,12 @@ const LISTEN_ADDRESS = supportedFields<SocketAddress>(
   [...SOCKET_FIELDS, 'network_namespace_filepath'],
   { protocol: 'TCP' },
 );
+/** Of hosts, to which connections are made, whatever is said there. */
+export const HOST_SOCKET = supportedFields<SocketAddress>('envoy.config.core.v3.SocketAddress', [
+  ...SOCKET_FIELDS,
+  'network_namespace_filepath',
+  'protocol',
+]);
 /** The resolver of addresses that are written as numbers: the only one that there is. */
 const IP_RESOLVER = 'envoy.ip';
 const HOST_ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', [
@@ -89,7 +95,7 @@ export function compileHostAddress(
         'Invalid host configuration: hosts cannot specify network namespaces with their address',
       );
   }
-  if (!internal) return compileAddress(message, place, nameHint, LISTEN_ADDRESS);
+  if (!internal) return compileAddress(message, place, nameHint, HOST_SOCKET);
   refuseOtherFields(place, message, HOST_ADDRESS);
   refuseOtherFields(place.field('envoy_internal_address'), internal, INTERNAL);
   return {

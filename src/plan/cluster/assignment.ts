@@ -9,7 +9,13 @@ import type {
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
   envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityLbEndpoints,
 } from '../../../build/messages.gen.js';
-import { compileAddress, compileAddressOrName, compileHostAddress } from '../address/address.js';
+import {
+  compileAddress,
+  compileAddressOrName,
+  compileHostAddress,
+  HOST_SOCKET,
+  type HostName,
+} from '../address/address.js';
 import { compilePolicy, type AssignmentPolicy } from './assignment-policy.js';
 import type { DnsEndpoint } from './dns-cluster.js';
 import { hashKey, hostLabels, listLabels, socketLabels } from '../host-labels.js';
@@ -125,22 +131,25 @@ export function compileNames(
         { expected: 'none, or a cluster of the type STATIC or EDS' },
       );
     }
-    const address = compileAddressOrName(endpoint.address, at.field('address'));
+    const isInternal = endpoint.address?.envoy_internal_address !== undefined;
+    const address = isInternal
+      ? {}
+      : compileAddressOrName(endpoint.address, at.field('address'), HOST_SOCKET);
     if (address === undefined) return undefined;
-    if (!('hostname' in address) && !address.ip) {
-      at.field('address').error('a pipe in a cluster that asks DNS is not supported yet', {
-        expected: 'socket_address',
-      });
-      return undefined;
-    }
-    const hostname = 'hostname' in address ? address.hostname : formatIp(address.ip!);
+    // As in the real server, a pipe has no name that DNS could be asked for, and is never there.
+    const hostname = nameOf(address);
     return {
       hostname,
-      port: address.port ?? 0,
+      port: hostname === '' ? 0 : (address.port ?? 0),
       host: { ...host, hostname: host.hostname || hostname },
       checkPort: endpoint.health_check_config?.port_value ?? 0,
     };
   });
+}
+
+function nameOf(address: Address | HostName): string {
+  if ('hostname' in address) return address.hostname;
+  return address.ip ? formatIp(address.ip) : '';
 }
 
 function compileEndpoints<T>(

@@ -33,10 +33,16 @@ export function compileFilterChainMatch(message: MatchMessage, place: Place): Fi
     ),
     source: compileCidrRanges(message.source_prefix_ranges, place.field('source_prefix_ranges')),
     source_ports: message.source_ports,
-    server_names: (message.server_names ?? []).map((name) => name.toLowerCase()),
+    server_names: (message.server_names ?? []).map(serverName),
     transport_protocol: message.transport_protocol,
     application_protocols: message.application_protocols,
   };
+}
+
+/** As the real server: what begins with a dot is the end of names, as behind an asterisk. */
+function serverName(text: string): string {
+  const name = text.toLowerCase();
+  return name.startsWith('.') ? `*${name}` : name;
 }
 
 function refusePartialWildcards(names: readonly string[], place: Place): void {

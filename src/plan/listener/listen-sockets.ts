@@ -92,14 +92,12 @@ function compileOne(
   }
   const address = compileListenAddress(one.address as AddressMessage, at);
   if (!address) return undefined;
-  if (socket?.ipv4_compat && address.ip?.length === 16 && !takesBoth(address.ip)) {
+  if (socket?.ipv4_compat && !mayTakeIpv4(address.ip)) {
     at.field('socket_address')
       .field('ipv4_compat')
       .error(
-        "Only IPv6 address '::' or valid IPv4-mapped IPv6 address can set ipv4_compat: " +
-          `[${socket.address ?? ''}]:${socket.port_value ?? 0}`,
+        `Only IPv6 address '::' or valid IPv4-mapped IPv6 address can set ipv4_compat: ${addressText(address)}`,
       );
-    return undefined;
   }
   return {
     address,
@@ -109,11 +107,13 @@ function compileOne(
   };
 }
 
-const IPV4_MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
+const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
 
-/** Whether clients of IPv4 can come to this address of IPv6. */
-const takesBoth = (ip: Uint8Array): boolean =>
-  ip.every((byte) => byte === 0) || IPV4_MAPPED.equals(ip.subarray(0, IPV4_MAPPED.length));
+/** Any address of IPv6, or one of IPv4 as IPv6 writes it. */
+function mayTakeIpv4(ip: Uint8Array | undefined): boolean {
+  if (ip?.length !== 16) return false;
+  return ip.every((byte) => byte === 0) || MAPPED_PREFIX.equals(ip.subarray(0, 12));
+}
 
 /** Those of the listener, where an address says nothing of its own. */
 function optionsOf(

@@ -62,6 +62,8 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'connection_balance_config',
   'per_connection_buffer_high_watermark_timeout',
   'stats_matcher',
+  // Only listeners of UDP ask for it.
+  'udp_listener_config',
 ]);
 const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
   'envoy.config.listener.v3.Listener.DeprecatedV1',

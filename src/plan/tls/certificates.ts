@@ -1,4 +1,5 @@
 // Our own certificates with their keys: in the configuration, in files, or as secrets.
+import { createRequire } from 'node:module';
 import type {
   envoy_config_core_v3_DataSource as DataSource,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
@@ -99,7 +100,7 @@ function compileCertificate(
     }
     return {
       plan: { pkcs12, ...more },
-      file: { pem: Buffer.alloc(0), path: pathOf(path) },
+      file: { pem: certificateIn(pkcs12, password), path: pathOf(path) },
       ...rest,
     };
   }
@@ -116,6 +117,23 @@ function compileCertificate(
     file: { pem: Buffer.from(chain), path: pathOf(path), ...(times && { ocsp: times }) },
     ...rest,
   };
+}
+
+/** In PEM. Empty where it cannot be read, which is said elsewhere. */
+function certificateIn(pkcs12: Uint8Array, password: Uint8Array): Buffer {
+  const require = createRequire(import.meta.url);
+  const tls = require('node:tls') as typeof import('node:tls');
+  const crypto = require('node:crypto') as typeof import('node:crypto');
+  try {
+    const { context } = tls.createSecureContext({
+      pfx: Buffer.from(pkcs12),
+      passphrase: Buffer.from(password).toString(),
+    });
+    const der = (context as { getCertificate?: () => Buffer | null }).getCertificate?.();
+    return der ? Buffer.from(new crypto.X509Certificate(der).toString()) : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 /** Undefined after an error. */

@@ -167,7 +167,19 @@ export function compileValidation({
     hides_ca_list: message.suppress_client_ca_list,
     name,
   };
-  return { plan, authorities: roots.pem.length > 0 ? [roots] : [] };
+  return {
+    plan,
+    authorities: message.trusted_ca ? eachOf(roots) : roots.pem.length > 0 ? [roots] : [],
+  };
+}
+
+const CERTIFICATE_IN_PEM = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;
+
+/** One by one; whatever is no certificate goes with the first. */
+function eachOf({ pem, path }: PemFile): readonly PemFile[] {
+  const found = pem.toString('latin1').match(CERTIFICATE_IN_PEM) ?? [];
+  if (found.length < 2) return pem.length > 0 ? [{ pem, path }] : [];
+  return found.map((text) => ({ pem: Buffer.from(text, 'latin1'), path }));
 }
 
 /** Who verifies instead of the usual rules. Undefined after an error. */

@@ -94,6 +94,12 @@ test('lists of names are checked one by one, with the nearest name', () => {
     /ecdh_curves\[0\]: Failed to initialize ECDH curves P256 \(P-256\?\)$/,
   );
   assert.deepEqual(issues({ cipher_suites: ['ALL', '!aNULL', 'ECDHE+AESGCM'] }), []);
+  const others = [
+    'TLS_RSA_WITH_AES_128_CBC_SHA',
+    'ECDHE-ECDSA-AES128-SHA256',
+    'PSK-AES128-CBC-SHA',
+  ];
+  assert.deepEqual(issues({ cipher_suites: others }), []);
   assert.deepEqual(issues({ ecdh_curves: ['X25519:prime256v1', 'P-384'] }), []);
   for (const wrong of [['P-256:'], ['P-256', 'P-256'], ['P-256:prime256v1'], ['P-224']]) {
     assert.match(issues({ ecdh_curves: wrong })[0] ?? '', /Failed to initialize ECDH curves /);

@@ -67,3 +67,28 @@ test("the system's own library may be asked; what is not understood is refused b
     /the extension 'a' .* is not supported yet/,
   );
 });
+
+test('a server that is no address is refused', () => {
+  const servers = [socketAddress(53, 'dns.test')];
+  assert.match(
+    issuesOf(compileDns({ dns_resolvers: servers })).join(),
+    /dns_resolvers\[0\]\.socket_address\.address: malformed IP address: dns\.test/,
+  );
+  const typed_config = any(CARES, { resolvers: servers });
+  assert.match(
+    issuesOf(compileDns({ typed_dns_resolver_config: { name: 'c', typed_config } })).join(),
+    /malformed IP address: dns\.test/,
+  );
+});
+
+test('a pipe of a cluster that asks DNS is taken, and is nobody', () => {
+  const address = { pipe: { path: '/run/a.sock' } };
+  const compiled = compileDns({
+    load_assignment: {
+      cluster_name: 'a',
+      endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
+    },
+  });
+  assert.deepEqual(issuesOf(compiled), []);
+  assert.equal(compiled.dnsClusters[0]?.endpoints[0]?.hostname, '');
+});

@@ -93,3 +93,18 @@ test('connections are shared out exactly, or as the kernel does', () => {
     /Didn't find a registered implementation for type: 'a\.B'/,
   );
 });
+
+test('only an address that stands for some of IPv4 may ask for ipv4_compat', () => {
+  const compatible = (address: string) => ({
+    address: { socket_address: { address, port_value: 0, ipv4_compat: true } },
+  });
+  for (const address of ['::', '::ffff:127.0.0.1']) {
+    assert.deepEqual(listener(compatible(address)).issues, []);
+  }
+  for (const address of ['127.0.0.1', '::1']) {
+    assert.match(
+      listener(compatible(address)).issues.join(),
+      /Only IPv6 address '::' or valid IPv4-mapped IPv6 address can set ipv4_compat/,
+    );
+  }
+});

@@ -118,6 +118,15 @@ test('names that differ in case alone are the same name', () => {
   assert.match(issues.join(), /multiple filter chains with overlapping matching rules are defined/);
 });
 
+test('a name that begins with a dot is the end of names', () => {
+  const chain = (name: string, host: string) => ({
+    name,
+    filter_chain_match: { server_names: [host] },
+  });
+  const { issues } = listener({ filter_chains: [chain('p', '*.a.test'), chain('q', '.a.test')] });
+  assert.match(issues.join(), /multiple filter chains with overlapping matching rules are defined/);
+});
+
 test('an asterisk stands only for the beginning of a server name', () => {
   for (const name of ['a*.test', '*', '*a.test']) {
     const { issues } = listener({
