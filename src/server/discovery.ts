@@ -251,8 +251,10 @@ export class Discovery {
     const unseen = { begins: () => undefined, ends: () => undefined };
     this.#makeMonitor = (plan, isHidden = false) => {
       const prefix = native.clusterPrefix(plan.name) ?? '';
+      let hasHosts = false;
       return new DnsMonitor(plan, {
         onHosts: (assignment) => {
+          hasHosts = true;
           for (const error of native.apply(encodeUpdate({ assignments: [assignment] }))) {
             log.error('upstream', describeRefusal(error));
           }
@@ -262,7 +264,11 @@ export class Discovery {
         },
         questions: isHidden ? unseen : questions,
         count: (stat) => {
-          if (!isHidden) stats.count(`${prefix}${stat}`);
+          if (isHidden) return;
+          stats.count(`${prefix}${stat}`);
+          // The heaviest of none weighs 1, as in the real server.
+          const isFirst = stat === 'update_success' && !hasHosts && plan.kind !== 'logical';
+          if (isFirst) stats.setGauge(`${prefix}max_host_weight`, 1);
         },
         log: (level, message) => log.write(level, 'dns', message),
       });

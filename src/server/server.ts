@@ -340,6 +340,13 @@ export class Server implements AdminHost, RestartHost {
   #applyConfiguration(): void {
     const { firstUpdate, settings, unknownFieldCount } = this.#configuration;
     const errors = this.native.apply(encodeUpdate(firstUpdate.take()));
+    for (const { kind, name, message } of errors) {
+      if (kind !== 'listener' || !message.startsWith('cannot bind ')) continue;
+      this.log.error(
+        'config',
+        `listener '${name}' failed to bind or apply socket options: ${message}`,
+      );
+    }
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
