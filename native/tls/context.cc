@@ -62,7 +62,10 @@ Result<Identity> readPem(const plan::TlsCertificate& plan) {
     if (!next) break;
     identity.chain.push_back(std::move(next));
   }
+  // That no other begins is its end; one that does and is none makes all of it nothing.
+  const bool is_whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
+  if (!is_whole) return Error{"Failed to load certificate chain: not all of it is certificates"};
   const BioPtr key = readerOf(plan.key);
   std::string password = plan.password;
   identity.key.reset(PEM_read_bio_PrivateKey(key.get(), nullptr, givePassword, &password));
@@ -173,9 +176,13 @@ Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& pl
     }
   } else if (plan.validation) {
     const BioPtr in = readerOf(plan.validation->trusted_ca);
-    const X509Ptr first(PEM_read_bio_X509_AUX(in.get(), nullptr, nullptr, nullptr));
+    std::optional<int64_t> first;
+    while (const X509Ptr one{PEM_read_bio_X509_AUX(in.get(), nullptr, nullptr, nullptr)}) {
+      const std::optional<int64_t> end = secondsOf(X509_get0_notAfter(one.get()));
+      if (end) first = std::min(*end, first.value_or(*end));
+    }
     ERR_clear_error();
-    if (first) context->noteExpiry(plan.validation->name, first.get());
+    context->noteAuthorities(plan.validation->name, first);
   }
   return std::shared_ptr<const Context>(std::move(context));
 }
@@ -223,11 +230,19 @@ Result<void> Context::addOcspResponse(const std::string& der, const X509* own,
   return {};
 }
 
+// As in the real server, nobody is good for ever; who has no name then has less of one.
+void Context::noteAuthorities(const std::string& name, const std::optional<int64_t>& first_end) {
+  if (name.empty()) return;
+  constexpr std::string_view kUnnamed = "unnamed_ca_cert";
+  const bool is_short = !first_end && name.starts_with(kUnnamed);
+  expiries_[is_short ? std::string(kUnnamed) : name] = first_end.value_or(INT64_MAX);
+}
+
 void Context::noteExpiry(const std::string& name, const X509* certificate) {
   const auto end = secondsOf(X509_get0_notAfter(certificate));
   if (!end || name.empty()) return;
-  const auto [place, is_new] = expiries_.try_emplace(name, *end);
-  if (!is_new) place->second = std::min(place->second, *end);
+  // Of several by one name the last is told of, as in the real server.
+  expiries_[name] = *end;
 }
 
 void Context::addNames(const X509* certificate, size_t index) {

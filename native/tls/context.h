@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ class Context {
   void setVerification(SSL_CTX* context) const;
   void addNames(const X509* certificate, size_t index);
   void noteExpiry(const std::string& name, const X509* certificate);
+  // When the first of them ends; nothing: there is none.
+  void noteAuthorities(const std::string& name, const std::optional<int64_t>& first_end);
 
   OcspStaple stapleOf(const Certificate& certificate, bool is_asked) const;
   const Certificate& choose(const Wishes& wishes) const;

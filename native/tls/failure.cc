@@ -58,6 +58,10 @@ constexpr Reason kReasons[] = {
     {SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS, 253, "NO_COMMON_SIGNATURE_ALGORITHMS"},
 };
 
+// What the other library adds where a server does not take a client's hello.
+constexpr std::string_view kRefusedHello =
+    "|268435610:SSL routines:OPENSSL_internal:HANDSHAKE_FAILURE_ON_CLIENT_HELLO";
+
 // "wrong version number" as WRONG_VERSION_NUMBER.
 std::string constantOf(std::string_view words) {
   // As it was called before OpenSSL 3.2.
@@ -88,7 +92,7 @@ std::string describe(unsigned long error) {
 
 }  // namespace
 
-Failure takeFailure(std::string_view details) {
+Failure takeFailure(std::string_view details, bool awaits_hello) {
   Failure failure;
   while (const unsigned long error = ERR_get_error()) {
     failure.has_errors = true;
@@ -107,6 +111,8 @@ Failure takeFailure(std::string_view details) {
     } else if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
       failure.is_counted = true;
       if (!details.empty()) failure.text.append(":").append(details);
+    } else if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && awaits_hello) {
+      failure.text += kRefusedHello;
     } else if (reason == SSL_R_WRONG_VERSION_NUMBER) {
       failure.is_wrong_version = true;
     }

@@ -22,7 +22,8 @@ struct Failure {
 
 // Takes all that OpenSSL has to say about what just failed on this thread. `details`: what is known
 // of a certificate that was not found to be good; may be empty.
-Failure takeFailure(std::string_view details);
+// `awaits_hello`: of a client that has not heard from the server before.
+Failure takeFailure(std::string_view details, bool awaits_hello = false);
 
 // The same text for as long as the process lives: there are few of them. After many the last ones
 // are told by a shorter word.

@@ -85,9 +85,10 @@ std::string issuerText(const X509* certificate) {
 std::string serialText(const X509* certificate) {
   const ASN1_INTEGER* serial = X509_get0_serialNumber(certificate);
   const std::string hex = hexOf(bytesOf(serial));
+  // Whole bytes, as the real server writes them.
   const size_t first = hex.find_first_not_of('0');
   if (first == std::string::npos) return "0";
-  return (ASN1_STRING_type(serial) & V_ASN1_NEG ? "-" : "") + hex.substr(first);
+  return (ASN1_STRING_type(serial) & V_ASN1_NEG ? "-" : "") + hex.substr(first & ~size_t{1});
 }
 
 std::string commonName(const X509* certificate) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -171,7 +172,8 @@ void Transport::fail(int fd) {
   if (std::exchange(has_failed_, true)) return;
   Timer::disarm();
   const Failure failure =
-      takeFailure(opening_ ? std::string_view(opening_->details) : std::string_view());
+      takeFailure(opening_ ? std::string_view(opening_->details) : std::string_view(),
+                  SSL_get_state(info_->ssl()) == TLS_ST_CW_CLNT_HELLO);
   const std::string_view text = keepText(failure.text);
   info_->setFailure(text);
   if (failure.lacks_certificate) stats_.add(SslCounter::FailVerifyNoCert);
@@ -184,8 +186,14 @@ void Transport::fail(int fd) {
 }
 
 int Transport::onVerify(X509_STORE_CTX* store, void*) {
-  const auto* ssl = static_cast<const SSL*>(
-      X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  // How keys are agreed on has been decided by now. Of the peer's certificate the real server does
+  // not want to be of the same curves.
+  constexpr int kAllCurves[] = {NID_X25519, NID_X9_62_prime256v1, NID_secp384r1, NID_secp521r1};
+  if (SSL_version(ssl) < TLS1_3_VERSION) {
+    SSL_set1_groups(ssl, const_cast<int*>(kAllCurves), std::size(kAllCurves));
+  }
   return transportOf(ssl).verify(store);
 }
 
@@ -203,6 +211,11 @@ int Transport::verify(X509_STORE_CTX* store) {
   X509_STORE_CTX_set_error(store, X509_V_OK);
   if (!verifier || !opening_) return 1;
   Verdict verdict = verifier->verify(store, opening_->wanted_name, workload());
+  const size_t names = verdict.details.find(kOwnNames);
+  // That the server's name is asked for is a matcher's doing, in the real server's words.
+  if (context_->plan().demands_sni_san && names != std::string::npos) {
+    verdict.details.replace(0, names + kOwnNames.size(), "SAN matcher, certificate SANs are [");
+  }
   if (verdict.is_untrusted) stats_.add(SslCounter::FailVerifyError);
   info_->setValidated(verdict.kind == Verdict::Kind::Good);
   if (!verdict.isRefused()) {

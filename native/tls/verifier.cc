@@ -187,7 +187,8 @@ Result<void> Verifier::loadRevocations(const plan::TlsValidation& plan) {
 void Verifier::configure(SSL_CTX* context, bool is_server) const {
   // One store, counted: contexts of several certificates have it together.
   SSL_CTX_set1_verify_cert_store(context, store_.get());
-  if (max_depth_ >= 0) SSL_CTX_set_verify_depth(context, max_depth_);
+  // OpenSSL does not count the authority that is trusted, and the real server does.
+  if (max_depth_ >= 0) SSL_CTX_set_verify_depth(context, std::max(max_depth_ - 1, 0));
   if (!is_server || hides_ca_list_) return;
   for (const X509Ptr& authority : authorities_) SSL_CTX_add_client_CA(context, authority.get());
 }
@@ -250,6 +251,10 @@ Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name,
       verdict.kind = Verdict::Kind::Good;
     } else {
       verdict.error = X509_STORE_CTX_get_error(store);
+      // The real server looks no further then.
+      if (verdict.error == X509_V_ERR_CERT_CHAIN_TOO_LONG) {
+        verdict.error = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY;
+      }
       verdict.details = "X509_verify_cert: certificate verification error at depth " +
                         std::to_string(X509_STORE_CTX_get_error_depth(store)) + ": " +
                         X509_verify_cert_error_string(verdict.error);
@@ -286,7 +291,10 @@ Verdict Verifier::verifyNames(const X509* certificate, std::string_view wanted_n
                                       : (name.type == GEN_DNS || name.type == GEN_URI) &&
                                             dnsNameFits(name.value, wanted_name);
       })) {
-    return refused("SAN list");
+    return Verdict{.kind = Verdict::Kind::BadName,
+                   .error = X509_V_ERR_APPLICATION_VERIFICATION,
+                   .details = "verify SAN list, expected SANs: [" + std::string(wanted_name) + "]" +
+                              std::string(kOwnNames) + joined(names) + "]"};
   }
   if (!subjects_.empty() && !has([this](const SubjectName& name) {
         return std::any_of(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {

@@ -36,6 +36,9 @@ struct Verdict {
   bool isRefused() const { return kind >= Kind::BadChain; }
 };
 
+// Before the names that a certificate has, where it lacks one that was asked for.
+inline constexpr std::string_view kOwnNames = ", certificate SANs: [";
+
 class Verifier {
  public:
   static Result<std::shared_ptr<const Verifier>> build(const plan::TlsValidation& plan);
