@@ -1142,6 +1142,8 @@ struct RbacCondition {
     // Over TLS, with a certificate with such a name; without a text: with any.
     Authenticated = 12,
     Metadata = 13,
+    // What filters have kept under `key`: a text, or an address in `ranges`.
+    FilterState = 14,
   };
   Kind kind = {};
   std::vector<RbacCondition> parts;
@@ -1151,6 +1153,10 @@ struct RbacCondition {
   uint32_t first_port = 0;
   uint32_t end_port = 0;
   Boxed<MetadataCondition> metadata;
+  std::string key;
+  std::vector<CidrRange> ranges;
+  // An address in none of the ranges.
+  bool inverts = false;
 };
 
 // Fits where both do.
@@ -3186,6 +3192,9 @@ struct Cluster {
   Boxed<LocalityLoads> locality_loads;
   // Connections are made ahead to hosts with such metadata; absent: to all.
   Boxed<MetadataCondition> preconnect_condition;
+  // Changes of hosts' health and settings that come sooner than this after others are told together
+  // when it is over; 0: each is told at once.
+  uint64_t update_merge_window_ms = 0;
 };
 
 // What is known of names, for all filters and clusters that have the same one.
@@ -4208,6 +4217,9 @@ struct NetworkRbac {
   bool is_continuous = false;
   // Who may not is left so long.
   uint64_t delay_ms = 0;
+  // In place of rules, and of shadow rules.
+  Boxed<RbacTree> tree;
+  Boxed<RbacTree> shadow_tree;
 };
 
 // envoy.filters.network.ext_authz: a service says who may go on, once the first bytes have come.

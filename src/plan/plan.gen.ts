@@ -1148,6 +1148,8 @@ export interface Cluster {
   readonly locality_loads?: LocalityLoads | undefined;
   /** Connections are made ahead to hosts with such metadata; absent: to all. */
   readonly preconnect_condition?: MetadataCondition | undefined;
+  /** Changes of hosts' health and settings that come sooner than this after others are told together when it is over; 0: each is told at once. */
+  readonly update_merge_window_ms?: number | undefined;
 }
 
 /** What becomes of requests to a cluster, whatever their routes say; where there is nothing, as those say. */
@@ -2527,6 +2529,9 @@ export interface NetworkRbac {
   readonly is_continuous?: boolean | undefined;
   /** Who may not is left so long. */
   readonly delay_ms?: number | undefined;
+  /** In place of rules, and of shadow rules. */
+  readonly tree?: RbacTree | undefined;
+  readonly shadow_tree?: RbacTree | undefined;
 }
 
 export interface ServerNameLookup {
@@ -4444,6 +4449,7 @@ export const RbacCondition_Kind = {
   REMOTE_IP: 11,
   AUTHENTICATED: 12,
   METADATA: 13,
+  FILTER_STATE: 14,
 } as const;
 export type RbacCondition_Kind = (typeof RbacCondition_Kind)[keyof typeof RbacCondition_Kind];
 
@@ -4457,6 +4463,10 @@ export interface RbacCondition {
   readonly first_port?: number | undefined;
   readonly end_port?: number | undefined;
   readonly metadata?: MetadataCondition | undefined;
+  readonly key?: string | undefined;
+  readonly ranges?: readonly CidrRange[] | undefined;
+  /** An address in none of the ranges. */
+  readonly inverts?: boolean | undefined;
 }
 
 export interface CustomResponse {
@@ -5366,6 +5376,7 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.reported_metrics) for (const item of message.reported_metrics) out.text(2178, item);
   if (message.locality_loads !== undefined) out.message(2186, message.locality_loads, writeLocalityLoads);
   if (message.preconnect_condition !== undefined) out.message(2194, message.preconnect_condition, writeMetadataCondition);
+  if (message.update_merge_window_ms) out.number(2200, message.update_merge_window_ms);
 }
 
 function writeRequestRules(out: WireWriter, message: RequestRules): void {
@@ -6283,6 +6294,8 @@ function writeNetworkRbac(out: WireWriter, message: NetworkRbac): void {
   if (message.shadow_stat_prefix?.length) out.text(34, message.shadow_stat_prefix);
   if (message.is_continuous) out.number(40, message.is_continuous ? 1 : 0);
   if (message.delay_ms) out.number(48, message.delay_ms);
+  if (message.tree !== undefined) out.message(1282, message.tree, writeRbacTree);
+  if (message.shadow_tree !== undefined) out.message(1290, message.shadow_tree, writeRbacTree);
 }
 
 function writeServerNameLookup(out: WireWriter, message: ServerNameLookup): void {
@@ -7505,6 +7518,9 @@ function writeRbacCondition(out: WireWriter, message: RbacCondition): void {
   if (message.first_port) out.number(48, message.first_port);
   if (message.end_port) out.number(56, message.end_port);
   if (message.metadata !== undefined) out.message(1282, message.metadata, writeMetadataCondition);
+  if (message.key?.length) out.text(1290, message.key);
+  if (message.ranges) for (const item of message.ranges) out.message(1298, item, writeCidrRange);
+  if (message.inverts) out.number(1304, message.inverts ? 1 : 0);
 }
 
 function writeCustomResponse(out: WireWriter, message: CustomResponse): void {

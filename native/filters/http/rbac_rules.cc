@@ -37,6 +37,8 @@ Result<RbacCondition> RbacCondition::build(const plan::RbacCondition& plan) {
     condition.text_ = std::move(text.value());
   }
   if (plan.range) condition.range_.emplace(*plan.range);
+  for (const plan::CidrRange& range : plan.ranges) condition.ranges_.emplace_back(range);
+  if (plan.kind == ConditionKind::FilterState) format::wantFilterState();
   if (plan.metadata) {
     Result<match::MetadataCondition> metadata = match::MetadataCondition::build(*plan.metadata);
     if (!metadata) return metadata.error();
@@ -80,8 +82,27 @@ bool RbacCondition::holds(const RbacRequest& request) const {
       return isAuthenticated(context.downstream_tls);
     case ConditionKind::Metadata:
       return metadata_ && metadata_->holds(route::metadataOf(context, *metadata_));
+    case ConditionKind::FilterState:
+      return isKept(context.filter_state) || isKept(context.connection_state);
   }
   return false;
+}
+
+bool RbacCondition::isKept(const format::FilterState* state) const {
+  if (!state) return false;
+  const std::string* const value = state->find(plan_.key);
+  if (text_) {
+    std::string room;
+    const format::StateObject* const object = value ? nullptr : state->findObject(plan_.key);
+    if (value || (object && object->appendText(&room)))
+      return text_->matches(value ? *value : room);
+    return false;
+  }
+  net::Address address;
+  if (!value || !net::parseIp(*value, &address)) return false;
+  const bool is_in =
+      std::ranges::any_of(ranges_, [&](const net::Cidr& range) { return range.contains(address); });
+  return is_in != plan_.inverts;
 }
 
 bool RbacCondition::isIn(const net::Address* address) const {

@@ -36,6 +36,7 @@ class RbacCondition {
 
  private:
   bool isIn(const net::Address* address) const;
+  bool isKept(const format::FilterState* state) const;
   bool isAuthenticated(const net::TlsInfo* tls) const;
 
   // Numbers, names and literals; the rest is built below.
@@ -44,6 +45,7 @@ class RbacCondition {
   std::optional<route::HeaderMatch> header_;
   std::optional<match::StringMatcher> text_;
   std::optional<net::Cidr> range_;
+  std::vector<net::Cidr> ranges_;
   std::optional<match::MetadataCondition> metadata_;
 };
 

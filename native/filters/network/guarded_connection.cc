@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "format/origin.h"
 #include "format/struct_metadata.h"
 
 namespace fairlead::filters {
@@ -10,7 +11,18 @@ namespace fairlead::filters {
 route::RequestView viewOf(const net::DownstreamConnection& connection) {
   // Shared by all threads, and never written to. Never freed: threads may outlast static objects.
   static http::HeaderMap& no_headers = *new http::HeaderMap;
-  return {{}, {}, {}, {}, &no_headers, connection.id(), connection.tls()};
+  return {{},
+          {},
+          {},
+          {},
+          &no_headers,
+          connection.id(),
+          connection.tls(),
+          &connection,
+          [](const void* described, format::FormatContext* out) {
+            format::describeConnection(*static_cast<const net::DownstreamConnection*>(described),
+                                       out);
+          }};
 }
 
 void tellMetadata(net::DownstreamConnection& connection, std::string_view space,

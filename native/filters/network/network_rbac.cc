@@ -20,9 +20,12 @@ std::string rbacPart(const std::string& prefix) {
   return "rbac." + prefix + (prefix.ends_with('.') ? "" : ".");
 }
 
-Result<std::unique_ptr<const RbacRules>> rulesOf(const Boxed<plan::RbacRules>& plan) {
-  if (!plan) return std::unique_ptr<const RbacRules>();
-  return RbacRules::build(*plan);
+// Rules go before a tree.
+Result<std::unique_ptr<const RbacRules>> rulesOf(const Boxed<plan::RbacRules>& plan,
+                                                 const Boxed<plan::RbacTree>& tree) {
+  if (plan) return RbacRules::build(*plan);
+  if (tree) return RbacRules::build(*tree);
+  return std::unique_ptr<const RbacRules>();
 }
 
 // Of one connection.
@@ -49,10 +52,10 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRbac::build(const plan::Ne
                                                                   const GuardScope& scope) {
   auto filter = std::make_shared<NetworkRbac>();
   filter->plan_ = plan;
-  auto rules = rulesOf(plan.rules);
+  auto rules = rulesOf(plan.rules, plan.tree);
   if (!rules) return rules.error();
   filter->rules_ = std::move(rules.value());
-  auto shadow = rulesOf(plan.shadow);
+  auto shadow = rulesOf(plan.shadow, plan.shadow_tree);
   if (!shadow) return shadow.error();
   filter->shadow_ = std::move(shadow.value());
   const std::string prefix = plan.stat_prefix + (plan.stat_prefix.ends_with('.') ? "" : ".");

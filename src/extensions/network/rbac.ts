@@ -5,10 +5,12 @@ import type {
 } from '../../../build/messages.gen.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
-import { compileRbacRules } from '../../plan/match/rbac.js';
+import { CONNECTION_INPUTS } from '../../plan/match/http-tree.js';
+import { compileRbacRules, compileRbacTree } from '../../plan/match/rbac.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { RbacTree } from '../../plan/plan.gen.js';
 
 const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.rbac.v3.RBAC', [
   'rules',
@@ -17,14 +19,20 @@ const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.rbac.v
   'stat_prefix',
   'enforcement_type',
   'delay_deny',
+  'matcher',
+  'shadow_matcher',
 ]);
 
 export const networkRbac = defineExtension<Message, NetworkFilterPlan>({
   name: 'envoy.filters.network.rbac',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, { runtime }) {
     refuseOtherFields(place, config, FIELDS);
     const { rules, shadow_rules: shadow } = config;
+    const tree = (field: 'matcher' | 'shadow_matcher'): RbacTree | undefined => {
+      const message = config[field];
+      return message && compileRbacTree(message, place.field(field), runtime, CONNECTION_INPUTS);
+    };
     if (rules) refuseHeaders(rules, place.field('rules'));
     if (shadow) refuseHeaders(shadow, place.field('shadow_rules'));
     return {
@@ -33,6 +41,8 @@ export const networkRbac = defineExtension<Message, NetworkFilterPlan>({
           rbac: {
             rules: rules && compileRbacRules(rules, place.field('rules')),
             shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
+            tree: rules ? undefined : tree('matcher'),
+            shadow_tree: shadow ? undefined : tree('shadow_matcher'),
             stat_prefix: config.stat_prefix,
             shadow_stat_prefix: config.shadow_rules_stat_prefix,
             is_continuous: config.enforcement_type === 'CONTINUOUS',

@@ -84,6 +84,11 @@ const INPUTS: readonly Input[] = [
 /** By the types of their messages. */
 export const HTTP_INPUTS: MatchTenant['inputs'] = new Map(INPUTS);
 
+/** Of those, what can be asked of a connection without requests. */
+export const CONNECTION_INPUTS: MatchTenant['inputs'] = new Map(
+  INPUTS.filter(([type]) => type.startsWith(NETWORK) || type.startsWith(SSL)),
+);
+
 /** All that trees of routes may ask. */
 export const REQUEST_HEADER = `${HTTP}.HttpRequestHeaderMatchInput`;
 

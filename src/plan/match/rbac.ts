@@ -7,7 +7,9 @@ import type {
   envoy_config_rbac_v3_Policy as Policy,
   envoy_config_rbac_v3_Principal as Principal,
   envoy_config_rbac_v3_RBAC as RulesMessage,
+  envoy_config_rbac_v3_SourcedMetadata as SourcedMetadata,
   envoy_extensions_path_match_uri_template_v3_UriTemplateMatchConfig as Template,
+  envoy_type_matcher_v3_FilterStateMatcher as FilterStateMatcher,
   envoy_type_matcher_v3_StringMatcher as StringMatcher,
   xds_type_matcher_v3_Matcher as MatcherMessage,
 } from '../../../build/messages.gen.js';
@@ -28,6 +30,7 @@ import { unregistered } from '../known-extensions.js';
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileUriTemplate, URI_TEMPLATE } from './uri-template.js';
 import { compileHttpTree } from './http-tree.js';
+import type { MatchTenant } from './match-tree.js';
 import { compileHeaderMatcher, compileStringMatcher } from './matchers.js';
 import { compileMetadataMatcher } from './metadata.js';
 
@@ -47,6 +50,7 @@ const PERMISSION = supportedFields<Permission>(`${PACKAGE}.Permission`, [
   'requested_server_name',
   'url_path',
   'uri_template',
+  'sourced_metadata',
 ]);
 const PRINCIPAL = supportedFields<Principal>(`${PACKAGE}.Principal`, [
   'and_ids',
@@ -60,6 +64,16 @@ const PRINCIPAL = supportedFields<Principal>(`${PACKAGE}.Principal`, [
   'metadata',
   'not_id',
   'url_path',
+  'filter_state',
+  'sourced_metadata',
+]);
+const FILTER_STATE = supportedFields<FilterStateMatcher>(
+  'envoy.type.matcher.v3.FilterStateMatcher',
+  ['key', 'string_match', 'address_match'],
+);
+const SOURCED_METADATA = supportedFields<SourcedMetadata>(`${PACKAGE}.SourcedMetadata`, [
+  'metadata_matcher',
+  'metadata_source',
 ]);
 
 const END_OF_PORTS = 65_536;
@@ -84,16 +98,18 @@ export function compileRbacTree(
   message: MatcherMessage,
   place: Place,
   runtime: RuntimeReads,
+  inputs?: MatchTenant['inputs'],
 ): RbacTree {
   const actions: RbacTreeAction[] = [];
-  const tree = compileHttpTree(message, place, runtime, (config, name, at) => {
+  const act: MatchTenant['action'] = (config, name, at) => {
     if (config.$type !== ACTION) {
       at.error(unregistered(name, config.$type), { expected: ACTION });
       return undefined;
     }
     const { name: policy, action } = config as RbacActionMessage;
     return actions.push({ name: policy, action: RbacTreeAction_Action[action ?? 'ALLOW'] }) - 1;
-  });
+  };
+  const tree = compileHttpTree(message, place, runtime, act, inputs);
   return { tree, actions };
 }
 
@@ -169,12 +185,16 @@ function compilePrincipal(one: Principal, place: Place): RbacCondition {
     return inRange(Kind.DIRECT_REMOTE_IP, one.direct_remote_ip, place.field('direct_remote_ip'));
   }
   if (one.remote_ip) return inRange(Kind.REMOTE_IP, one.remote_ip, place.field('remote_ip'));
+  if (one.filter_state) return kept(one.filter_state, place.field('filter_state'));
   return compileShared(one, place);
 }
 
 /** What both may ask. */
 function compileShared(
-  one: Pick<Permission & Principal, 'any' | 'header' | 'metadata' | 'url_path'>,
+  one: Pick<
+    Permission & Principal,
+    'any' | 'header' | 'metadata' | 'url_path' | 'sourced_metadata'
+  >,
   place: Place,
 ): RbacCondition {
   if (one.header) {
@@ -187,7 +207,38 @@ function compileShared(
     const metadata = compileMetadataMatcher(one.metadata, place.field('metadata'));
     return { kind: Kind.METADATA, metadata };
   }
+  if (one.sourced_metadata) return sourced(one.sourced_metadata, place.field('sourced_metadata'));
   return { kind: Kind.ANY };
+}
+
+function sourced(message: SourcedMetadata, place: Place): RbacCondition {
+  refuseOtherFields(place, message, SOURCED_METADATA);
+  if (message.metadata_source === 'ROUTE') {
+    place.field('metadata_source').error('metadata of routes is not supported here', {
+      expected: 'DYNAMIC',
+    });
+  }
+  const at = place.field('metadata_matcher');
+  const metadata = compileMetadataMatcher(message.metadata_matcher ?? {}, at);
+  return { kind: Kind.METADATA, metadata };
+}
+
+function kept(message: FilterStateMatcher, place: Place): RbacCondition {
+  refuseOtherFields(place, message, FILTER_STATE);
+  const { key, string_match: text, address_match: addresses } = message;
+  if (text) {
+    const compiled = compileStringMatcher(text, place.field('string_match'));
+    return { kind: Kind.FILTER_STATE, key, text: compiled };
+  }
+  const at = place.field('address_match').field('ranges');
+  return {
+    kind: Kind.FILTER_STATE,
+    key,
+    ranges: (addresses?.ranges ?? []).flatMap(
+      (range, i) => compileCidrRange(range, at.index(i)) ?? [],
+    ),
+    inverts: addresses?.invert_match,
+  };
 }
 
 const withText = (kind: Kind, text: StringMatcher, place: Place): RbacCondition => ({

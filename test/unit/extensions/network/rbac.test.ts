@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RbacCondition_Kind } from '../../../../src/plan/plan.gen.js';
 import { any, compileStatic, ECHO, issuesOf, socketAddress } from '../../plan/helpers.js';
 
 const TYPE = 'envoy.extensions.filters.network.rbac.v3.RBAC';
@@ -74,4 +75,59 @@ test('it is no filter to end a chain with', () => {
     issuesOf(compiled).join(),
     /non-terminal filter named rbac of type envoy\.filters\.network\.rbac/,
   );
+});
+
+test('principals may ask what filters have kept, and trees take the place of policies', () => {
+  const kept = {
+    permissions: [{ any: true }],
+    principals: [
+      { filter_state: { key: 'who', string_match: { exact: 'me' } } },
+      {
+        filter_state: {
+          key: 'from',
+          address_match: { ranges: [{ address_prefix: '10.0.0.0', prefix_len: 8 }] },
+        },
+      },
+    ],
+  };
+  const tree = {
+    matcher_tree: {
+      input: {
+        name: 'port',
+        typed_config: any(
+          'envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput',
+        ),
+      },
+      exact_match_map: {
+        map: {
+          '80': {
+            action: {
+              name: 'act',
+              typed_config: any('envoy.config.rbac.v3.Action', { name: 'p', action: 'DENY' }),
+            },
+          },
+        },
+      },
+    },
+  };
+  const compiled = compileRbac({ rules: { policies: { kept } }, shadow_matcher: tree });
+  assert.deepEqual(issuesOf(compiled), []);
+  const [guard] = compiled.update.listeners?.[0]?.filter_chains?.[0]?.guards ?? [];
+  const parts = guard?.rbac?.rules?.policies?.[0]?.principal?.parts;
+  assert.deepEqual(
+    parts?.map(({ kind, key, ranges }) => [kind, key, ranges?.length]),
+    [
+      [RbacCondition_Kind.FILTER_STATE, 'who', undefined],
+      [RbacCondition_Kind.FILTER_STATE, 'from', 1],
+    ],
+  );
+  assert.deepEqual(guard?.rbac?.shadow_tree?.actions, [{ name: 'p', action: 1 }]);
+  const header = {
+    ...tree.matcher_tree,
+    input: {
+      name: 'h',
+      typed_config: any('envoy.type.matcher.v3.HttpRequestHeaderMatchInput', { header_name: 'a' }),
+    },
+  };
+  assert.notDeepEqual(issuesOf(compileRbac({ matcher: { matcher_tree: header } })), []);
 });
