@@ -68,6 +68,7 @@ net::Connection* Check::connect(int* error) {
   upstream::ConnectionUse use;
   use.address = address_.get();
   use.transport = config_->transport();
+  config_->countTransport();
   use.protocols = plan().is_by_alpn && plan().alpn.empty() ? upstream::kByAlpn : plan().alpn;
   return upstream::beginConnection(*host_, config_->cluster(), context_.loop, config_->thread(),
                                    error, use);

@@ -47,6 +47,8 @@ class CheckConfig {
   std::string_view hostOf(const upstream::Host& host) const;
   // Null: as for requests.
   const net::SharedTransport* transport() const { return transport_ ? &*transport_ : nullptr; }
+  // Of each connection that has a socket of its own.
+  void countTransport() const;
   bool speaksHttp2() const {
     return plan().kind == plan::HealthCheck::Kind::Grpc || plan().is_http2 || plan().is_by_alpn;
   }
@@ -60,6 +62,8 @@ class CheckConfig {
   route::HeaderMutations mutations_;
   std::optional<match::StringMatcher> service_name_;
   std::optional<net::SharedTransport> transport_;
+  // Null: it is none of the cluster's matches.
+  const upstream::TransportMatch* transport_match_ = nullptr;
 };
 
 }  // namespace fairlead::health

@@ -154,6 +154,12 @@ class Cluster {
     host.socket_labels = labels;
     return transport(host);
   }
+  // Null: none takes them.
+  const TransportMatch* transportMatchFor(const std::vector<std::string>& labels) const {
+    plan::Host host;
+    host.socket_labels = labels;
+    return transportMatch(host);
+  }
   // Control thread: statistics that there are as long as the cluster.
   void keepStats(std::shared_ptr<stats::BlockBase> block) {
     more_stats_.push_back(std::move(block));

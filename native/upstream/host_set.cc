@@ -101,16 +101,16 @@ void HostSet::groupLocalities(PriorityHosts& priority, const PriorityHosts* whol
   }
 }
 
-uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
+std::vector<size_t> HostSet::prioritiesOtherThan(const HostSet& before) const {
   const HostList none;
   const auto hostsOf = [&none](const HostSet& set, size_t i) -> const HostList& {
     return i < set.priorities_.size() ? set.priorities_[i].all : none;
   };
-  uint64_t count = 0;
+  std::vector<size_t> others;
   for (size_t i = 0; i < std::max(priorities_.size(), before.priorities_.size()); ++i) {
-    if (!(hostsOf(*this, i) == hostsOf(before, i))) ++count;
+    if (!(hostsOf(*this, i) == hostsOf(before, i))) others.push_back(i);
   }
-  return count;
+  return others;
 }
 
 HostSet::Availability HostSet::availabilityOf(const PriorityHosts& priority) const {

@@ -139,8 +139,8 @@ class HostSet {
                   std::vector<uint32_t>* degraded) const;
   // What a priority can take, as an aggregate of clusters with that panic threshold reckons.
   PriorityShare shareOf(size_t priority, uint32_t panic_threshold_pct) const;
-  // In how many priorities the hosts are others than in `before`.
-  uint64_t prioritiesOtherThan(const HostSet& before) const;
+  // The priorities whose hosts are others than in `before`, in their order.
+  std::vector<size_t> prioritiesOtherThan(const HostSet& before) const;
 
  private:
   struct Availability {

@@ -57,7 +57,8 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
       outliers_(registry, slots, wake),
       destinations_(workers, std::move(wake)),
       locality_loads_(registry),
-      stats_(registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."))) {
+      stats_(registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."))),
+      windows_(stats_) {
   const std::string manager = "thread_local_cluster_manager.";
   const auto holdInflated = [&](const stats::Scope& scope) {
     inflated_stats_.push_back(registry.create<stats::ClusterManagerThread>(scope));
@@ -119,6 +120,8 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
     if (place->settings().is_hidden) --hidden_;
   }
   if (plan.is_hidden) ++hidden_;
+  windows_.forget(plan.name);
+  if (!plan.destination_hosts && !plan.named_hosts) unready_.insert(cluster->id());
   retired_.add(std::exchange(place, cluster));
   showCount();
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
@@ -307,6 +310,8 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   if (found->second->settings().is_local) local_hosts_ = nullptr;
   const bool is_hidden = found->second->settings().is_hidden;
   stopChecks(found->second->id(), nullptr);
+  windows_.forget(name);
+  unready_.erase(found->second->id());
   found->second->setOutlierDetector(nullptr);
   locality_loads_.forget(name);
   retire(*found->second);
@@ -335,6 +340,8 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   Hosts hosts;
   hosts.reserve(all->size());
   bool is_same = !all->empty();
+  using Change = UpdateWindows::Change;
+  std::vector<Change> updates(before.priorities().size(), Change::None);
   for (const plan::Host& host_plan : *all) {
     std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
     if (host && isMoved(host->settings(), host_plan)) host = nullptr;
@@ -344,16 +351,23 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     if (host && (host->load() ? host->load()->uses() : upstream::HostLoad::Uses()) != load) {
       host = nullptr;
     }
-    is_same = is_same && host && upstream::isSameHost(host->settings(), host_plan);
+    const bool is_as_before = host && upstream::isSameHost(host->settings(), host_plan);
+    is_same = is_same && is_as_before;
+    if (host_plan.priority >= updates.size()) updates.resize(host_plan.priority + 1, Change::None);
+    if (host && !is_as_before) updates[host_plan.priority] = Change::Members;
+    // As the real server, which makes all of them anew before it looks which are there.
+    if (!host || cluster.settings().is_discovered) countTransport(cluster, host_plan);
     if (!host) {
       host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch, load);
-      countTransport(cluster, host_plan);
       setUnchecked(cluster, *host);
     }
     hosts.push_back(std::move(host));
   }
   // Nothing is new: balancers go on where they are.
-  if (is_same && before.isOf(hosts, rules)) return {};
+  if (is_same && before.isOf(hosts, rules)) {
+    noteReady(cluster);
+    return {};
+  }
   for (size_t i = 0; i < hosts.size(); ++i) {
     hosts[i]->setSettings(upstream::HostSettings(all, &(*all)[i]));
   }
@@ -372,24 +386,63 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   }
   auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
   prepareBalancing(cluster, set.get());
+  for (const size_t priority : set->prioritiesOtherThan(before)) {
+    if (priority >= updates.size()) updates.resize(priority + 1, Change::None);
+    updates[priority] = Change::Members;
+  }
+  // What discovery says is told at once, also where the hosts stay.
+  noteUpdate(cluster, updates);
   countMembers(cluster, *set);
   retire(cluster);
   put(found->second, std::move(set), delta);
   countBalancing(cluster);
-  return check(cluster);
+  auto checked = check(cluster);
+  noteReady(cluster);
+  return checked;
+}
+
+bool Clusters::noteUpdate(const Cluster& cluster,
+                          const std::vector<UpdateWindows::Change>& changes) {
+  if (unready_.contains(cluster.id()) || cluster.settings().is_hidden) return true;
+  return windows_.note(cluster.name(), cluster.settings().update_merge_window_ms, changes,
+                       upstream::hostClockMs());
+}
+
+void Clusters::noteReady(const Cluster& cluster) {
+  const auto found = unready_.find(cluster.id());
+  if (found == unready_.end()) return;
+  for (const auto& host : cluster.hosts()->hosts()) {
+    if (host->awaitsCheck()) return;
+  }
+  unready_.erase(found);
+}
+
+void Clusters::tellMerged(uint64_t now_ms, Delta* delta) {
+  for (const std::string& name : windows_.run(now_ms)) {
+    const auto found = clusters_.find(name);
+    if (found != clusters_.end()) put(found->second, found->second->hosts(), delta);
+  }
 }
 
 void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
-  std::unordered_set<uint32_t> changed;
+  // By number of the cluster: how many.
+  std::unordered_map<uint32_t, size_t> changed;
   for (const upstream::HealthChange& change : changes) {
     const std::shared_ptr<Host> host = change.host.lock();
     if (host && change.is_first) host->setAwaitsCheck(false);
     if (change.is_said) checker_.onSaidUnwell(change.cluster, change.host);
-    if (host && host->changeHealth(change.cleared, change.set)) changed.insert(change.cluster);
+    const bool has_changed = host && host->changeHealth(change.cleared, change.set);
+    if (has_changed) {
+      ++changed[change.cluster];
+    } else if (host && change.is_first) {
+      changed.try_emplace(change.cluster, 0);
+    }
   }
   if (changed.empty()) return;
   for (const auto& [name, cluster] : clusters_) {
-    if (!changed.contains(cluster->id())) continue;
+    const auto of_cluster = changed.find(cluster->id());
+    if (of_cluster == changed.end()) continue;
+    const size_t count = of_cluster->second;
     using upstream::HealthFlag;
     Hosts hosts = cluster->hosts()->hosts();
     // Those that stayed because they were well.
@@ -397,16 +450,36 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
       return host->health().has(HealthFlag::PendingRemoval) &&
              host->health().has(HealthFlag::FailedActive);
     });
-    regroup(cluster, std::move(hosts), delta);
-    // Its thread runs: nothing can be refused.
-    if (gone > 0) static_cast<void>(check(*cluster));
+    if (gone > 0) {
+      const std::vector changes_of_all(cluster->hosts()->priorities().size(),
+                                       UpdateWindows::Change::Members);
+      noteUpdate(*cluster, changes_of_all);
+      regroup(cluster, std::move(hosts), delta);
+      // Its thread runs: nothing can be refused.
+      static_cast<void>(check(*cluster));
+    } else if (count > 0) {
+      regroupByHealth(cluster, count, delta);
+    }
+    noteReady(*cluster);
   }
 }
 
+void Clusters::regroupByHealth(const std::shared_ptr<Cluster>& cluster, size_t changes,
+                               Delta* delta) {
+  // As the real server: each is an update of every priority, and waits for no other where hosts
+  // come by EDS.
+  using Change = UpdateWindows::Change;
+  const bool is_discovered = cluster->settings().is_discovered;
+  const std::vector<Change> details(is_discovered ? 1 : cluster->hosts()->priorities().size(),
+                                    is_discovered ? Change::Members : Change::Details);
+  bool is_told = false;
+  for (size_t i = 0; i < changes; ++i) is_told |= noteUpdate(*cluster, details);
+  regroup(cluster, cluster->hosts()->hosts(), is_told ? delta : nullptr);
+}
+
 void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {
-  for (const std::string& name : outliers_.run(clusters_, now_ms)) {
-    const std::shared_ptr<Cluster>& cluster = clusters_.at(name);
-    regroup(cluster, cluster->hosts()->hosts(), delta);
+  for (const auto& [name, changes] : outliers_.run(clusters_, now_ms)) {
+    regroupByHealth(clusters_.at(name), changes, delta);
   }
 }
 
@@ -425,6 +498,10 @@ void Clusters::keepDestinations(uint64_t now_ms, Delta* delta) {
     cluster.stats().shard(0)->add(ClusterCounter::MembershipChange, change.count - 1);
     if (OutlierDetector* const detector = cluster.outlierDetector()) {
       detector->setHosts(change.hosts);
+    }
+    for (const auto& host : change.made) countTransport(cluster, host->settings());
+    for (uint64_t i = 0; i < change.count; ++i) {
+      noteUpdate(cluster, {UpdateWindows::Change::Members});
     }
     regroup(change.cluster, std::move(change.hosts), delta);
   }
@@ -449,9 +526,11 @@ std::shared_ptr<const HostSet> Clusters::noHosts(uint32_t panic_threshold_pct) {
 
 void Clusters::put(const std::shared_ptr<Cluster>& cluster, std::shared_ptr<const HostSet> hosts,
                    Delta* delta) {
-  ClusterChange& change = changeOf(*cluster, delta);
-  change.cluster = cluster;
-  change.hosts = hosts;
+  if (delta) {
+    ClusterChange& change = changeOf(*cluster, delta);
+    change.cluster = cluster;
+    change.hosts = hosts;
+  }
   cluster->setHosts(std::move(hosts));
   if (cluster->settings().is_local) local_hosts_ = cluster->hosts();
 }

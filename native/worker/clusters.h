@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/name_ids.h"
@@ -24,6 +25,7 @@
 #include "worker/outliers.h"
 #include "worker/retired.h"
 #include "worker/tls_sockets.h"
+#include "worker/update_windows.h"
 
 namespace fairlead::worker {
 
@@ -53,6 +55,8 @@ class Clusters {
   // Hosts have the weights, and localities the shares, that follow from what hosts report of their
   // load.
   void weighLoads(uint64_t now_ms, Delta* delta);
+  // Workers hear of changes that have waited for others.
+  void tellMerged(uint64_t now_ms, Delta* delta);
   Outliers& outliers() { return outliers_; }
   // Of clusters that come later; outlives this.
   void useNames(const upstream::NameCaches& names) { names_ = &names; }
@@ -64,8 +68,8 @@ class Clusters {
   void keepDestinations(uint64_t now_ms, Delta* delta);
   // When either has something to do by itself, by the same clock; UINT64_MAX: never.
   uint64_t due() const {
-    return std::min(
-        {outliers_.due(), destinations_.due(), load_weights_.due(), locality_loads_.due()});
+    return std::min({outliers_.due(), destinations_.due(), load_weights_.due(),
+                     locality_loads_.due(), windows_.due()});
   }
   // False: there is none of that name.
   bool remove(const std::string& name, Delta* delta);
@@ -92,11 +96,20 @@ class Clusters {
  private:
   using Hosts = std::vector<std::shared_ptr<upstream::Host>>;
 
-  // The same hosts, told apart anew by what is known of them.
+  // The same hosts, told apart anew by what is known of them. Null: workers hear of it later.
   void regroup(const std::shared_ptr<upstream::Cluster>& cluster, Hosts hosts, Delta* delta);
+  // The same where so many changes of their health have been found out, one after the other.
+  void regroupByHealth(const std::shared_ptr<upstream::Cluster>& cluster, size_t changes,
+                       Delta* delta);
+  // From its first hosts on, and their first checks, changes count.
+  void noteReady(const upstream::Cluster& cluster);
+  // False: workers hear of it later.
+  bool noteUpdate(const upstream::Cluster& cluster,
+                  const std::vector<UpdateWindows::Change>& changes);
   // Of what a set counts that has been made.
   void countBalancing(upstream::Cluster& cluster);
   ClusterChange& changeOf(const upstream::Cluster& cluster, Delta* delta);
+  // Null: workers hear of it later.
   void put(const std::shared_ptr<upstream::Cluster>& cluster,
            std::shared_ptr<const upstream::HostSet> hosts, Delta* delta);
   void retire(const upstream::Cluster& cluster);
@@ -160,6 +173,9 @@ class Clusters {
   LocalityLoads locality_loads_;
   EndpointStats endpoint_stats_;
   const std::shared_ptr<stats::Block<stats::ClusterManager>> stats_;
+  UpdateWindows windows_;
+  // Clusters, by number, that wait for their first hosts or those hosts' first checks.
+  std::unordered_set<uint32_t> unready_;
   // Of the control thread, then of the workers.
   std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;
   // Null until a cluster's hosts come from DNS.

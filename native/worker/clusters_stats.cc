@@ -64,7 +64,7 @@ void Clusters::countTransport(upstream::Cluster& cluster, const plan::Host& host
 
 void Clusters::countMembers(Cluster& cluster, const HostSet& hosts) {
   stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  const uint64_t changes = hosts.prioritiesOtherThan(*cluster.hosts());
+  const uint64_t changes = hosts.prioritiesOtherThan(*cluster.hosts()).size();
   if (changes > 0) stats.add(ClusterCounter::MembershipChange, changes);
   // Those of a cluster that never had a host stay gauges that nobody touched.
   if (changes == 0 && !stats.isSet(ClusterGauge::MembershipTotal)) return;

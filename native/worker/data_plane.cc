@@ -305,6 +305,7 @@ void DataPlane::takeHealth() {
   const uint64_t now_ms = upstream::hostClockMs();
   clusters_.keepDestinations(now_ms, &delta);
   clusters_.detectOutliers(now_ms, &delta);
+  clusters_.tellMerged(now_ms, &delta);
   clusters_.weighLoads(now_ms, &delta);
   publish(std::move(delta));
 }

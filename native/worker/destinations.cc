@@ -29,7 +29,7 @@ void Destinations::attach(Cluster& cluster, uint64_t now_ms) {
 Destinations::Change& Destinations::changeOf(const std::shared_ptr<Cluster>& cluster,
                                              Changes* changes) {
   Change& change = (*changes)[cluster->name()];
-  if (!change.cluster) change = {cluster, cluster->hosts()->hosts(), 0};
+  if (!change.cluster) change = {cluster, cluster->hosts()->hosts(), {}, 0};
   return change;
 }
 
@@ -41,6 +41,7 @@ std::vector<Destinations::Change> Destinations::run(const ClustersByName& cluste
     const auto found = cluster ? clusters.find(cluster->name()) : clusters.end();
     if (found == clusters.end() || found->second != cluster) continue;
     Change& change = changeOf(cluster, &changes);
+    change.made.push_back(made.host);
     change.hosts.push_back(std::move(made.host));
     ++change.count;
   }

@@ -21,6 +21,8 @@ class Destinations {
     std::shared_ptr<upstream::Cluster> cluster;
     // All that it has from here on.
     std::vector<std::shared_ptr<upstream::Host>> hosts;
+    // Of these, those that have just been made.
+    std::vector<std::shared_ptr<upstream::Host>> made;
     // How many came or went.
     uint64_t count = 0;
   };

@@ -78,7 +78,7 @@ void Listeners::join(const ListenerPlan& plan, const FilterChainsPlan& chains) {
 void Listeners::publish(const SharedPlan& plan, const SharedChains& chains,
                         ListenSockets::ByWorker sockets, const SharedPlan& before,
                         bool leaves_queue) {
-  stats_.add(ManagerCounter::ListenerCreateSuccess, workers_.size());
+  countCreated(1);
   for (size_t i = 0; i < workers_.size(); ++i) {
     workers_[i]->post([target = workers_[i].get(), plan, chains, own = std::move(sockets[i]),
                        before, leaves_queue] {
@@ -86,6 +86,11 @@ void Listeners::publish(const SharedPlan& plan, const SharedChains& chains,
       target->addListener(plan, chains, own);
     });
   }
+}
+
+// As the real server: before workers run, none of them has taken it.
+void Listeners::countCreated(size_t listeners) {
+  if (are_taken_) stats_.add(ManagerCounter::ListenerCreateSuccess, listeners * workers_.size());
 }
 
 Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
@@ -114,7 +119,7 @@ Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
     stats_.add(ManagerCounter::ListenerModified);
     stats_.add(ManagerCounter::ListenerInPlaceUpdated);
   }
-  stats_.add(ManagerCounter::ListenerCreateSuccess, workers_.size());
+  countCreated(1);
   refreshGauges();
   return {};
 }
@@ -243,6 +248,8 @@ void Listeners::refreshGauges() {
 std::map<std::string, Error> Listeners::startListening() {
   stats_.set(ManagerGauge::WorkersStarted, 1);
   stats_.set(ManagerGauge::TotalListenersWarming, 0);
+  are_taken_ = true;
+  countCreated(active_.size());
   return sockets_.startListening();
 }
 

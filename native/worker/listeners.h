@@ -98,6 +98,7 @@ class Listeners {
   Active* find(const std::string& name);
   void publish(const SharedPlan& plan, const SharedChains& chains, ListenSockets::ByWorker sockets,
                const SharedPlan& before, bool leaves_queue);
+  void countCreated(size_t listeners);
   void startDrain(Active active, const net::DrainRamp& ramp);
   void join(const ListenerPlan& plan, const FilterChainsPlan& chains);
   void retire(const std::shared_ptr<const FilterChainPlan>& chain);
@@ -117,6 +118,8 @@ class Listeners {
   const std::shared_ptr<stats::Block<stats::ListenerManager>> block_;
   stats::Shard<stats::ListenerManager>& stats_;
   ListenSockets sockets_;
+  // Workers run.
+  bool are_taken_ = false;
   std::list<Active> active_;
   std::unordered_map<std::string, std::list<Active>::iterator> by_name_;
   // By id.

@@ -20,13 +20,13 @@ void Outliers::attach(Cluster& cluster, uint64_t now_ms) {
   cluster.setOutlierDetector(std::move(detector));
 }
 
-std::set<std::string> Outliers::run(const ClustersByName& clusters, uint64_t now_ms) {
-  std::set<std::string> changed;
+std::map<std::string, size_t> Outliers::run(const ClustersByName& clusters, uint64_t now_ms) {
+  std::map<std::string, size_t> changed;
   for (const upstream::OutlierReport& report : reports_->take()) {
     const std::shared_ptr<upstream::Host> host = report.host.lock();
     OutlierDetector* const detector = host ? host->outlier()->watch()->detector : nullptr;
     if (detector && detector->onReport(*host, report.kind, now_ms)) {
-      changed.insert(detector->cluster());
+      ++changed[detector->cluster()];
     }
   }
   while (due() <= now_ms) {
@@ -37,7 +37,7 @@ std::set<std::string> Outliers::run(const ClustersByName& clusters, uint64_t now
         found == clusters.end() ? nullptr : found->second->outlierDetector();
     // Another one of that name has a turn of its own.
     if (!detector || detector->due() != at) continue;
-    if (detector->onInterval(now_ms)) changed.insert(name);
+    if (const size_t count = detector->onInterval(now_ms)) changed[name] += count;
     due_.emplace(detector->due(), name);
   }
   return changed;

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "access_log/log_file.h"
@@ -31,8 +30,8 @@ class Outliers {
   // Gives a cluster the detector that it is configured with, if any.
   void attach(upstream::Cluster& cluster, uint64_t now_ms);
   // What is to be done by now, in milliseconds of upstream::hostClockMs(). Returns the names of the
-  // clusters whose hosts are in another health than before.
-  std::set<std::string> run(const ClustersByName& clusters, uint64_t now_ms);
+  // clusters whose hosts are in another health than before, with how often one has changed.
+  std::map<std::string, size_t> run(const ClustersByName& clusters, uint64_t now_ms);
   // When the next interval ends; UINT64_MAX: there is none.
   uint64_t due() const { return due_.empty() ? UINT64_MAX : due_.begin()->first; }
 

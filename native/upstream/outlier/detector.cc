@@ -92,23 +92,23 @@ bool OutlierDetector::onReport(Host& host, OutlierKind kind, uint64_t now_ms) {
   return has_changed;
 }
 
-bool OutlierDetector::onInterval(uint64_t now_ms) {
-  if (now_ms < due_ms_) return false;
-  bool has_changed = false;
+size_t OutlierDetector::onInterval(uint64_t now_ms) {
+  if (now_ms < due_ms_) return 0;
+  size_t changes = 0;
   for (const auto& host : hosts_) {
-    has_changed |= unejectIfDue(*host, now_ms);
-    has_changed |= undegradeIfDue(*host, now_ms);
+    changes += unejectIfDue(*host, now_ms) ? 1 : 0;
+    changes += undegradeIfDue(*host, now_ms) ? 1 : 0;
     takeVolumes(*host);
   }
-  has_changed |= compareRates(Origin::External, now_ms);
-  has_changed |= compareRates(Origin::Local, now_ms);
+  changes += compareRates(Origin::External, now_ms);
+  changes += compareRates(Origin::Local, now_ms);
   for (const auto& host : hosts_) {
     Record& record = recordOf(*host);
     if (!isOut(*host)) shorten(&record.backoff, record.unejected_at_ms, now_ms);
     if (!isDegraded(*host)) shorten(&record.degraded_backoff, record.undegraded_at_ms, now_ms);
   }
   due_ms_ = now_ms + settings().interval_ms.value();
-  return has_changed;
+  return changes;
 }
 
 // ---- out and back ----
@@ -242,14 +242,14 @@ void OutlierDetector::takeVolumes(Host& host) {
   }
 }
 
-bool OutlierDetector::compareRates(Origin origin, uint64_t now_ms) {
+size_t OutlierDetector::compareRates(Origin origin, uint64_t now_ms) {
   const auto at = static_cast<size_t>(origin);
   rates_[at] = {};
   const uint64_t rate_hosts = settings().success_rate_minimum_hosts.value();
   const uint64_t rate_volume = settings().success_rate_request_volume.value();
   const uint64_t failure_hosts = settings().failure_percentage_minimum_hosts.value();
   const uint64_t failure_volume = settings().failure_percentage_request_volume.value();
-  if (hosts_.size() < rate_hosts && hosts_.size() < failure_hosts) return false;
+  if (hosts_.size() < rate_hosts && hosts_.size() < failure_hosts) return 0;
   std::vector<Rated> by_rate;
   std::vector<Rated> by_failures;
   std::vector<double> rates;
@@ -266,7 +266,7 @@ bool OutlierDetector::compareRates(Origin origin, uint64_t now_ms) {
     }
     if (volume.total >= failure_volume) by_failures.push_back({host.get(), rate});
   }
-  bool has_changed = false;
+  size_t changes = 0;
   const bool is_local = origin == Origin::Local;
   if (!by_rate.empty() && by_rate.size() >= rate_hosts) {
     const double factor =
@@ -278,7 +278,7 @@ bool OutlierDetector::compareRates(Origin origin, uint64_t now_ms) {
       if (rated.success_rate >= rates_[at].ejection_threshold) continue;
       stats_->shard(0)->add(Counter::EjectionsSuccessRate);
       countDetected(kind);
-      has_changed |= eject(*rated.host, kind, now_ms);
+      changes += eject(*rated.host, kind, now_ms) ? 1 : 0;
     }
   }
   if (!by_failures.empty() && by_failures.size() >= failure_hosts) {
@@ -288,10 +288,10 @@ bool OutlierDetector::compareRates(Origin origin, uint64_t now_ms) {
     for (const Rated& rated : by_failures) {
       if (100.0 - rated.success_rate < threshold) continue;
       countDetected(kind);
-      has_changed |= eject(*rated.host, kind, now_ms);
+      changes += eject(*rated.host, kind, now_ms) ? 1 : 0;
     }
   }
-  return has_changed;
+  return changes;
 }
 
 // ---- by kind ----

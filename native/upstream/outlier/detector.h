@@ -57,10 +57,10 @@ class OutlierDetector {
   // These are its hosts from here on, each made with its watch. Those that are gone are forgotten.
   void setHosts(Hosts hosts);
 
-  // Both: true where the flags of a host have changed.
+  // True: the flags of the host have changed.
   bool onReport(Host& host, OutlierKind kind, uint64_t now_ms);
-  // Does nothing before due().
-  bool onInterval(uint64_t now_ms);
+  // Does nothing before due(). How often flags of hosts have changed.
+  size_t onInterval(uint64_t now_ms);
   uint64_t due() const { return due_ms_; }
 
   const std::string& cluster() const { return cluster_; }
@@ -88,7 +88,7 @@ class OutlierDetector {
   void lengthen(uint64_t* backoff) const;
   void shorten(uint64_t* backoff, const std::optional<uint64_t>& since_ms, uint64_t now_ms) const;
   void takeVolumes(Host& host);
-  bool compareRates(Origin origin, uint64_t now_ms);
+  size_t compareRates(Origin origin, uint64_t now_ms);
 
   const std::string cluster_;
   const std::shared_ptr<OutlierWatch> watch_;

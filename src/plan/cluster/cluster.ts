@@ -37,8 +37,8 @@ import { refuseOtherFields, supportedFields } from '../message/supported-fields.
 import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileHostSource } from './host-source.js';
 
-// How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
-// for hosts that change: those of ORIGINAL_DST and EDS. Metadata is read where it is asked for.
+// How often hosts are cleaned up only counts for those of ORIGINAL_DST. Metadata is read where it is
+// asked for.
 const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster', [
   'name',
   'alt_stat_name',
@@ -130,6 +130,7 @@ const CHECKED_NAMES = { auto_sni: true, auto_san_validation: true } as const;
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_PANIC_PCT = 50;
+const DEFAULT_MERGE_WINDOW_MS = 1000;
 
 export type { ClusterPlan } from './cluster-plan.js';
 
@@ -269,6 +270,7 @@ export function compileCluster(
     tracks_endpoints: tracked.per_endpoint_stats,
     reported_metrics: message.lrs_report_endpoint_metrics,
     drains_on_host_change: common.close_connections_on_host_set_change,
+    update_merge_window_ms: wholeMs(common.update_merge_window, DEFAULT_MERGE_WINDOW_MS),
     tag_metadata: context.tagNames.metadataOf('cluster', message.metadata),
     ...metadataOf(message.metadata),
     override_statuses: overrideStatuses(common.override_host_status),

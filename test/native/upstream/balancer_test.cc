@@ -203,12 +203,12 @@ TEST("A new set of hosts differs by priority; one that is gone differs too") {
   hosts.add().add(1, 1).add(1, 2);
   const HostSet three = hosts.set();
   const HostSet none = Hosts().set();
-  EXPECT_EQ(three.prioritiesOtherThan(none), 3u);
-  EXPECT_EQ(three.prioritiesOtherThan(three), 0u);
+  EXPECT_EQ(three.prioritiesOtherThan(none).size(), 3u);
+  EXPECT_EQ(three.prioritiesOtherThan(three).size(), 0u);
   const HostSet four = hosts.add(1, 1).set();
-  EXPECT_EQ(four.prioritiesOtherThan(three), 1u);
-  EXPECT_EQ(none.prioritiesOtherThan(four), 3u);
-  EXPECT_EQ(none.prioritiesOtherThan(none), 0u);
+  EXPECT_EQ(four.prioritiesOtherThan(three).size(), 1u);
+  EXPECT_EQ(none.prioritiesOtherThan(four).size(), 3u);
+  EXPECT_EQ(none.prioritiesOtherThan(none).size(), 0u);
 }
 
 TEST(

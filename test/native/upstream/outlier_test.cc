@@ -85,7 +85,7 @@ class Bench final : private upstream::OutlierListener {
   }
   // What workers have told takes effect. True: flags have changed.
   bool turn(uint64_t now_ms) {
-    bool has_changed = detector_.onInterval(now_ms);
+    bool has_changed = detector_.onInterval(now_ms) > 0;
     for (const OutlierReport& report : reports_->take()) {
       const std::shared_ptr<Host> host = report.host.lock();
       has_changed |= host && detector_.onReport(*host, report.kind, now_ms);

@@ -1,0 +1,66 @@
+// When workers hear of changed hosts.
+#include "worker/update_windows.h"
+
+#include "stats/scopes.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+using worker::UpdateWindows;
+using Change = UpdateWindows::Change;
+using Counter = stats::ClusterManager::Counter;
+
+struct Windows {
+  stats::Registry registry{1};
+  std::shared_ptr<stats::Block<stats::ClusterManager>> stats =
+      registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."));
+  UpdateWindows windows{stats};
+
+  bool note(std::vector<Change> changes, uint64_t now_ms) {
+    return windows.note("c", 1000, changes, now_ms);
+  }
+  uint64_t count(Counter counter) const { return stats->shard(0)->value(counter); }
+};
+
+}  // namespace
+
+TEST("Changes that come sooner than a window after others are told together when it is over") {
+  Windows w;
+  EXPECT(w.note({Change::Details}, 100));
+  EXPECT(!w.note({Change::Details}, 600));
+  EXPECT(!w.note({Change::Details}, 700));
+  EXPECT_EQ(w.windows.due(), 1600u);
+  EXPECT(w.windows.run(1599).empty());
+  EXPECT_EQ(w.windows.run(1600).size(), 1u);
+  EXPECT(!w.note({Change::Details}, 2500));
+  EXPECT_EQ(w.count(Counter::ClusterUpdated), 1u);
+  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 1u);
+  EXPECT_EQ(w.count(Counter::ClusterUpdatedViaMerge), 1u);
+  EXPECT_EQ(w.count(Counter::UpdateMergeCancelled), 0u);
+}
+
+TEST("Of hosts that come or go workers hear at once, and then of what has waited") {
+  Windows w;
+  EXPECT(w.note({Change::Members, Change::None}, 100));
+  EXPECT(!w.note({Change::Details, Change::None}, 200));
+  EXPECT(w.note({Change::Members, Change::Members}, 300));
+  EXPECT_EQ(w.windows.due(), UINT64_MAX);
+  EXPECT_EQ(w.count(Counter::ClusterUpdated), 3u);
+  EXPECT_EQ(w.count(Counter::UpdateMergeCancelled), 1u);
+  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 0u);
+  w.note({Change::Details}, 400);
+  w.windows.forget("c");
+  EXPECT(w.windows.run(10'000).empty());
+}
+
+TEST("Without a window each change is told") {
+  Windows w;
+  EXPECT(w.windows.note("c", 0, {Change::Details, Change::Details}, 1));
+  EXPECT(w.windows.note("c", 0, {Change::Details}, 1));
+  EXPECT_EQ(w.count(Counter::ClusterUpdated), 3u);
+  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 0u);
+}
+
+}  // namespace fairlead::test
