@@ -205,8 +205,7 @@ bool Exchange::isWorthRetry(const upstream::UpstreamError& error) const {
   if ((on & (RetryOn::kReset | RetryOn::k5xx | RetryOn::kGatewayError)) != 0) return true;
   if ((on & RetryOn::kResetBeforeRequest) != 0 && !error.request_began) return true;
   if ((on & RetryOn::kRefusedStream) != 0 && error.kind == Kind::RemoteRefused) return true;
-  return (on & RetryOn::kConnectFailure) != 0 &&
-         (error.kind == Kind::ConnectFailure || error.kind == Kind::ConnectTimeout);
+  return (on & RetryOn::kConnectFailure) != 0 && upstream::isOfConnecting(error.kind);
 }
 
 void Exchange::giveRetryBack() {

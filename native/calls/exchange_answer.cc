@@ -35,6 +35,7 @@ std::string_view flagOf(upstream::UpstreamError::Kind kind) {
       return "UO";
     case Kind::ConnectFailure:
     case Kind::ConnectTimeout:
+    case Kind::LocalConnectFailure:
       return "UF";
     case Kind::ProtocolError:
       return "UPE";

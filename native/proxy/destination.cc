@@ -9,7 +9,9 @@ namespace {
 // An address needs its port.
 std::optional<net::Address> parse(std::string_view text) {
   net::Address address;
-  const bool is_valid = net::parseIp(text, &address) && address.port() != 0;
+  const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
+  const bool is_bare = text.find(':') != text.rfind(':') && !text.starts_with('[');
+  const bool is_valid = has_port && !is_bare && net::parseIp(text, &address);
   return is_valid ? std::optional(address) : std::nullopt;
 }
 

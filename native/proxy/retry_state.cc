@@ -168,8 +168,7 @@ bool RetryState::isWorthRetry(Kind kind, bool request_began) const {
   if (wants(RetryOn::kReset | RetryOn::k5xx | RetryOn::kGatewayError)) return true;
   if (wants(RetryOn::kResetBeforeRequest) && !request_began) return true;
   if (wants(RetryOn::kRefusedStream) && kind == Kind::RemoteRefused) return true;
-  return wants(RetryOn::kConnectFailure) &&
-         (kind == Kind::ConnectFailure || kind == Kind::ConnectTimeout);
+  return wants(RetryOn::kConnectFailure) && upstream::isOfConnecting(kind);
 }
 
 RetryState::Verdict RetryState::decide(bool is_worth_retry) {

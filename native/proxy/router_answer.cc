@@ -188,6 +188,7 @@ format::ResponseFlag flagOf(upstream::UpstreamError::Kind kind) {
       return Flag::UpstreamOverflow;
     case Kind::ConnectFailure:
     case Kind::ConnectTimeout:
+    case Kind::LocalConnectFailure:
       return Flag::UpstreamConnectionFailure;
     case Kind::ConnectionTermination:
       return Flag::UpstreamConnectionTermination;

@@ -34,15 +34,16 @@ upstream::HostCounters& ConnectionCounts::hostCounters() {
   return host_->counters(cluster_->context().worker);
 }
 
-void ConnectionCounts::connectFailed(bool timeout) {
+void ConnectionCounts::connectFailed(bool timeout, bool is_unbound) {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   stats.add(ClusterCounter::UpstreamCxConnectFail);
   if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
+  if (is_unbound) stats.add(ClusterCounter::BindErrors);
   stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
   hostCounters().cx_connect_fail.add();
   state_ = State::Failed;
-  end(!timeout);
+  end(!timeout && !is_unbound);
 }
 
 void ConnectionCounts::tunnelRefused() {

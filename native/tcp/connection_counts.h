@@ -12,7 +12,8 @@ class ConnectionCounts {
  public:
   // Takes from the cluster's budget. `is_http1`: its host is spoken to in HTTP/1 first.
   void begin(upstream::WorkerCluster& cluster, upstream::Host& host, bool is_http1);
-  void connectFailed(bool timeout);
+  // `is_unbound`: its own address could not be taken.
+  void connectFailed(bool timeout, bool is_unbound);
   // The host was there, and did not grant the tunnel that it was asked for: a request that ended
   // from here.
   void tunnelRefused();

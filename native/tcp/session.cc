@@ -183,8 +183,10 @@ void Session::countBytes() {
     showBuffered(received);
   }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
-  // What a stream moves its connection counts; what comes early, onConnected().
-  if (server_socket_ && connected_ && received > 0) {
+  // What a stream moves its connection counts; what comes early, onConnected(); what a filter has
+  // refused, nobody.
+  const bool is_refused = finished_ && !termination().empty();
+  if (server_socket_ && connected_ && received > 0 && !is_refused) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }
   if (server_socket_ && sent > 0) {

@@ -259,14 +259,16 @@ void Session::connectFailed(bool timeout, int error) {
   transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused"
                        : error == EPROTO     ? server_socket_->transportFailure()
                                              : "";
-  if (error != 0 && !server_socket_) transport_failure_ = upstream::refusalText(*host_, error);
+  if (error != 0 && !server_socket_) {
+    transport_failure_ = upstream::refusalText(*host_, host_cluster_->cluster(), error);
+  }
   keepTunnelHead();
-  flags_.set(ResponseFlag::UpstreamConnectionFailure);
+  if (error >= 0) flags_.set(ResponseFlag::UpstreamConnectionFailure);
   tellOutlier(timeout ? upstream::OutlierResult::Timeout : upstream::OutlierResult::ConnectFailed);
   if (is_refused) {
     counts_.tunnelRefused();
   } else {
-    counts_.connectFailed(timeout);
+    counts_.connectFailed(timeout, error < 0);
   }
   tryAgain();
 }

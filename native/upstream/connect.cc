@@ -30,7 +30,13 @@ net::FileDescriptor connectWithin(const Host& host, const net::Address& to,
 
 }  // namespace
 
-std::string refusalText(const Host& host, int error) {
+std::string refusalText(const Host& host, const Cluster& cluster, int error) {
+  if (error < 0) {
+    std::string text = "failed to bind to ";
+    return text.append(sourceText(host.address(), cluster.settings()))
+        .append(": ")
+        .append(std::strerror(-error));
+  }
   std::string text = "immediate connect error: ";
   return text.append(std::strerror(error)).append("|remote address:").append(host.text());
 }

@@ -40,11 +40,11 @@ struct ConnectionUse {
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the
-// system refuses at once, and `error` is its errno.
+// system refuses at once, and `error` is its errno, negative where it is that of the own address.
 net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
                                  unsigned worker, int* error, const ConnectionUse& use = {});
 
-// What is told of a connection that the system has refused at once, with this errno.
-std::string refusalText(const Host& host, int error);
+// What is told of a connection that the system has refused at once, with this error.
+std::string refusalText(const Host& host, const Cluster& cluster, int error);
 
 }  // namespace fairlead::upstream

@@ -120,10 +120,16 @@ net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluste
       from && address.isIp() ? bindAs(fd.get(), *from) : !source || bindTo(fd.get(), *source);
   if (!is_bound ||
       (::connect(fd.get(), address.raw(), address.rawSize()) != 0 && errno != EINPROGRESS)) {
-    *error = errno;
+    *error = is_bound ? errno : -errno;
     fd.close();
   }
   return fd;
+}
+
+std::string sourceText(const net::Address& to, const plan::Cluster& settings) {
+  const plan::SourceAddress* const source = to.isIp() ? sourceFor(to, settings) : nullptr;
+  return source && source->address ? net::Address::fromPlan(*source->address).text()
+                                   : std::string();
 }
 
 }  // namespace fairlead::upstream

@@ -1,6 +1,8 @@
 // Sockets towards hosts, as the cluster's configuration has them. The worker's thread.
 #pragma once
 
+#include <string>
+
 #include "net/address.h"
 #include "net/file_descriptor.h"
 #include "net/original_source.h"
@@ -8,9 +10,13 @@
 
 namespace fairlead::upstream {
 
-// A socket that does not block, with connect(2) begun; not valid with an `error`, an errno. `from`:
-// whose address it has; null: as the settings say.
+// A socket that does not block, with connect(2) begun; not valid with an `error`: an errno, which
+// is negative where the socket could not be bound. `from`: whose address it has; null: as the
+// settings say.
 net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluster& settings,
                                  const net::OriginalSource* from, int* error);
+
+// What a socket to that address is bound to as the settings say.
+std::string sourceText(const net::Address& to, const plan::Cluster& settings);
 
 }  // namespace fairlead::upstream

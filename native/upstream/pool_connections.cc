@@ -95,7 +95,7 @@ bool HttpPool::isHostFull(uint8_t priority) const {
 
 std::string_view HttpPool::refusalText(int error) {
   if (error == 0) return {};
-  std::string text = upstream::refusalText(*host_, error);
+  std::string text = upstream::refusalText(*host_, cluster_.cluster(), error);
   for (const std::string& known : refusals_) {
     if (known == text) return known;
   }
@@ -137,14 +137,16 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
     budget.giveBack();
     stats.add(Counter::UpstreamCxConnectFail);
     stats.add(Counter::UpstreamCxDestroy);
-    stats.add(Counter::UpstreamCxDestroyRemote);
+    const bool is_unbound = error < 0;
+    if (is_unbound) stats.add(Counter::BindErrors);
+    stats.add(is_unbound ? Counter::UpstreamCxDestroyLocal : Counter::UpstreamCxDestroyRemote);
     if (!use_.tunnels && protocol_ != http::ClientProtocol::ByAlpn) {
       stats.add(protocol_ == http::ClientProtocol::Http2 ? Counter::UpstreamCxHttp2Total
                                                          : Counter::UpstreamCxHttp1Total);
     }
     counters_.cx_connect_fail.add();
     if (connection_count_ == 0) countAsPool(false);
-    *failure = PoolFailure::ConnectFailure;
+    *failure = is_unbound ? PoolFailure::LocalConnectFailure : PoolFailure::ConnectFailure;
     return false;
   }
   stats.up(Gauge::UpstreamCxActive);
@@ -193,6 +195,9 @@ void HttpPool::onConnected(PooledConnection& connection) {
   noLongerConnecting(connection);
   if (protocol_ == http::ClientProtocol::ByAlpn) {
     countProtocol(connection);
+    // As in the real server, which makes another of it once it knows.
+    cluster_.stats().add(Counter::UpstreamCxTotal);
+    counters_.cx_total.add();
     alpn_said_http1_ = !connection.codec().isMultiplexed();
   }
   log::debug(log::Component::Client, "connected to ", host_->text());

@@ -27,6 +27,8 @@ struct UpstreamError {
     RemoteRefused,
     // The host could not connect to whom a CONNECT asks for.
     ConnectError,
+    // The own address could not be taken.
+    LocalConnectFailure,
   };
   Kind kind;
   // Whose failure it is; null: no host was asked.
@@ -58,8 +60,17 @@ inline std::string_view reasonOf(UpstreamError::Kind kind) {
       return "remote refused stream reset";
     case UpstreamError::Kind::ConnectError:
       return "remote error with CONNECT request";
+    case UpstreamError::Kind::LocalConnectFailure:
+      return "local connection failure";
   }
   return {};
+}
+
+// There was no connection to begin with.
+constexpr bool isOfConnecting(UpstreamError::Kind kind) {
+  using Kind = UpstreamError::Kind;
+  return kind == Kind::ConnectFailure || kind == Kind::ConnectTimeout ||
+         kind == Kind::LocalConnectFailure;
 }
 
 }  // namespace fairlead::upstream
