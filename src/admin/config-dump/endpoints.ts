@@ -129,7 +129,8 @@ function hostMessage(
 }
 
 /** Whether a host is checked at all is not told. */
-function checkOf({ disable_active_health_check: _, ...rest }: CheckConfig): CheckConfig {
+function checkOf(configured: CheckConfig): CheckConfig {
+  const { disable_active_health_check: _, ...rest } = configured;
   return rest;
 }
 
