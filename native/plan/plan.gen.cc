@@ -2222,7 +2222,7 @@ bool read(WireReader& wire, RbacCondition* out) {
   while (wire.nextField("RbacCondition")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 13, "RbacCondition.kind")) return false;
+        if (!wire.readEnum(&out->kind, 14, "RbacCondition.kind")) return false;
         break;
       case 2:
         if (!readNested(wire, &out->parts.emplace_back(), "RbacCondition.parts")) return false;
@@ -2244,6 +2244,15 @@ bool read(WireReader& wire, RbacCondition* out) {
         break;
       case 160:
         if (!readNested(wire, &out->metadata.emplace(), "RbacCondition.metadata")) return false;
+        break;
+      case 161:
+        if (!wire.readBytes(&out->key, "RbacCondition.key")) return false;
+        break;
+      case 162:
+        if (!readNested(wire, &out->ranges.emplace_back(), "RbacCondition.ranges")) return false;
+        break;
+      case 163:
+        if (!wire.readNumber(&out->inverts, "RbacCondition.inverts")) return false;
         break;
       default:
         if (!wire.skip("RbacCondition")) return false;
@@ -6494,6 +6503,9 @@ bool read(WireReader& wire, Cluster* out) {
       case 274:
         if (!readNested(wire, &out->preconnect_condition.emplace(), "Cluster.preconnect_condition")) return false;
         break;
+      case 275:
+        if (!wire.readNumber(&out->update_merge_window_ms, "Cluster.update_merge_window_ms")) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
     }
@@ -8536,6 +8548,12 @@ bool read(WireReader& wire, NetworkRbac* out) {
         break;
       case 6:
         if (!wire.readNumber(&out->delay_ms, "NetworkRbac.delay_ms")) return false;
+        break;
+      case 160:
+        if (!readNested(wire, &out->tree.emplace(), "NetworkRbac.tree")) return false;
+        break;
+      case 161:
+        if (!readNested(wire, &out->shadow_tree.emplace(), "NetworkRbac.shadow_tree")) return false;
         break;
       default:
         if (!wire.skip("NetworkRbac")) return false;
