@@ -155,7 +155,7 @@ test('what cannot be followed is refused with its place', () => {
 });
 
 test('that there is no aggregated stream is found out by a start alone', () => {
-  const eds = { type: 'EDS', eds_cluster_config: { eds_config: { ads: {} } } };
+  const eds = { type: 'EDS' as const, eds_cluster_config: { eds_config: { ads: {} } } };
   const { issues, startIssues } = compileStatic({ clusters: [{ name: 'c', ...eds }] });
   assert.deepEqual(issues, []);
   assert.match(
