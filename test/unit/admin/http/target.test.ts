@@ -60,9 +60,10 @@ test('percent codes of what has a meaning in paths stay, and so does what is no 
 test('a path of 60 KiB takes no longer than its length asks for', () => {
   for (const part of ['/', '/.', '/..', '/..;', '\\', '%2e/', '/a/..', ';', '/.;/']) {
     const path = `/${part.repeat(61_440 / part.length)}`;
-    const began = performance.now();
+    // Of this process, whatever else the machine does.
+    const before = process.cpuUsage();
     parseTarget(path);
-    assert.ok(performance.now() - began < 1000, part);
+    assert.ok(process.cpuUsage(before).user < 1_000_000, part);
   }
 });
 

@@ -73,17 +73,6 @@ test('addresses of another kind are refused', () => {
   );
 });
 
-test('only an address of IPv6 that clients of IPv4 can reach takes them', () => {
-  const issues = (host: string): string => {
-    const { socket_address } = socketAddress(1, host);
-    return listener({
-      address: { socket_address: { ...socket_address, ipv4_compat: true } },
-    }).issues.join();
-  };
-  assert.match(issues('::1'), /or valid IPv4-mapped IPv6 address can set ipv4_compat: \[::1\]:1$/);
-  for (const host of ['::', '::ffff:127.0.0.1', '127.0.0.1']) assert.equal(issues(host), '');
-});
-
 test('connections are shared out exactly, or as the kernel does', () => {
   const balances = (connection_balance_config?: object) => listener({ connection_balance_config });
   assert.equal(balances().plan?.balances_exactly ?? false, false);
