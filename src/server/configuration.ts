@@ -5,6 +5,7 @@ import { formatPath, parsePath } from '../config/issues/field-path.js';
 import { formatIssue, inDocumentOrder, type Issue } from '../config/issues/issue.js';
 import { loadBootstrap, type LoadedBootstrap } from '../config/load.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
+import { countDeprecatedUses } from '../config/issues/deprecated-fields.js';
 import { disableExtensions } from '../extensions/catalogue.js';
 import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
@@ -35,6 +36,7 @@ export interface Configuration {
   readonly runtime: RuntimeSnapshot;
   /** Fields that nobody knows, where --allow-unknown-static-fields lets them pass. */
   readonly unknownFieldCount: number;
+  readonly deprecatedUseCount: number;
 }
 
 /** Throws a StartError whose message has a line for every error; logs what is read, and doubtful. */
@@ -99,8 +101,9 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     log.info('config', `loading ${what}`);
   }
   const unknownFieldCount = countUnknownFields(issues);
+  const deprecatedUseCount = countDeprecatedUses(issues);
   const firstUpdate = new FirstUpdate(update);
-  return { bootstrap, compiled, firstUpdate, settings, runtimeSource, runtime, unknownFieldCount };
+  return { bootstrap, compiled, firstUpdate, settings, runtimeSource, runtime, unknownFieldCount, deprecatedUseCount };
 }
 
 /** What loading and compiling found wrong, in the order of the text. */

@@ -338,7 +338,7 @@ export class Server implements AdminHost, RestartHost {
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
   #applyConfiguration(): void {
-    const { firstUpdate, settings, unknownFieldCount } = this.#configuration;
+    const { firstUpdate, settings, unknownFieldCount, deprecatedUseCount } = this.#configuration;
     const errors = this.native.apply(encodeUpdate(firstUpdate.take()));
     for (const { kind, name, message } of errors) {
       if (kind !== 'listener' || !message.startsWith('cannot bind ')) continue;
@@ -359,6 +359,10 @@ export class Server implements AdminHost, RestartHost {
     this.stats.setGauge('server.compilation_settings.fips_mode', 0);
     this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
+    if (deprecatedUseCount > 0) {
+      this.stats.count('runtime.deprecated_feature_use', deprecatedUseCount);
+      this.stats.setGauge('runtime.deprecated_feature_seen_since_process_start', deprecatedUseCount);
+    }
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
   }
