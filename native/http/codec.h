@@ -127,6 +127,14 @@ class ServerStream {
   ~ServerStream() = default;
 };
 
+// How a peer broke the protocol of its connection.
+enum class Breach : uint8_t {
+  // What came is not the protocol.
+  Rules,
+  // Of what the protocol allows came more than anybody needs.
+  Flood,
+};
+
 // Who owns the meaning of a connection's requests: proxy::Downstream.
 class ServerCodecCallbacks {
  public:
@@ -143,7 +151,7 @@ class ServerCodecCallbacks {
   // The client begins as HTTP/2 does, with these bytes: another codec is to take the connection.
   virtual void onHttp2(net::Connection& connection, std::string_view bytes) = 0;
   // What came breaks the protocol of the connection, which ends.
-  virtual void onProtocolError(std::string_view details) = 0;
+  virtual void onProtocolError(Breach breach, std::string_view details) = 0;
   // Where HTTP/2 counts what it does. Asked only then.
   virtual stats::Shard<stats::Http2Codec>& http2Stats() = 0;
   virtual void onIdleTimeout() = 0;

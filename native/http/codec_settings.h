@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -16,8 +17,14 @@ struct HeadLimits {
   uint32_t max_head_bytes = 60 * 1024;
   // Headers, `host` included.
   uint32_t max_headers = 100;
+  // Those whose names have an underscore do not count: whoever reads the head drops them.
+  bool spares_underscores = false;
   // Of requests in HTTP/1: methods may be any tokens, not only those that are known.
   bool takes_any_method = false;
+
+  bool spares(std::string_view name) const {
+    return spares_underscores && name.find('_') != std::string_view::npos;
+  }
 };
 
 // Of connections of clients. 0 of a time: none.
@@ -26,6 +33,8 @@ struct ServerSettings {
   // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
   bool allow_chunked_length = false;
   bool accept_http_10 = false;
+  // http_protocol_options.allow_absolute_url: a target that is a whole URL is taken for a path.
+  bool refuses_absolute_urls = false;
   // A client that begins as HTTP/2 does is spoken to so.
   bool detects_http2 = false;
   // Outlives all that are told of it; null: HTTP/2 is never spoken.

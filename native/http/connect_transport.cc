@@ -76,7 +76,7 @@ class ConnectTransport final : public net::WrappingTransport {
   }
 
   Handshake finish(unsigned status, size_t head_bytes) {
-    if (answer_) answer_->assign(rest_, 0, head_bytes);
+    if (answer_) answer_->assign(rest_, 0, status / 100 == 2 ? head_bytes : rest_.size());
     if (status / 100 != 2) {
       if (status != 0) failure_ = "tunnel_response:" + std::to_string(status);
       return Handshake::Failed;

@@ -10,7 +10,7 @@
 namespace fairlead::http {
 
 // `head`: the request whole. `inner`: what carries it; null: a raw socket. `answer`: where the head
-// of the answer goes; null: nowhere.
+// of the answer goes, with what came behind one that grants nothing; null: nowhere.
 std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
                                                      std::unique_ptr<net::Transport> inner,
                                                      std::shared_ptr<std::string> answer = nullptr);

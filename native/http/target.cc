@@ -116,7 +116,8 @@ std::string_view takeAuthority(const Target& target, RequestHead& head) {
   return isValidAuthority(named) ? std::string_view() : kInvalidAuthorityDetails;
 }
 
-std::string_view parseTarget(std::string_view method, std::string_view target, Target* out) {
+std::string_view parseTarget(std::string_view method, std::string_view target, Target* out,
+                             bool takes_absolute) {
   *out = {};
   if (method == "CONNECT") {
     if (!isHostAndPort(target, Port::Required)) return kInvalidUrl;
@@ -129,12 +130,16 @@ std::string_view parseTarget(std::string_view method, std::string_view target, T
     return {};
   }
   if (target[0] == '*') {
-    if (method != "OPTIONS") return kInvalidUrl;
+    if (method != "OPTIONS" && takes_absolute) return kInvalidUrl;
     out->form = Target::Form::Asterisk;
     out->path = target;
     return {};
   }
-  return parseAbsolute(target, out);
+  const std::string_view details = parseAbsolute(target, out);
+  if (takes_absolute || details == kCodecError) return details;
+  *out = {};
+  out->path = target;
+  return {};
 }
 
 }  // namespace fairlead::http

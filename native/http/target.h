@@ -21,8 +21,10 @@ struct Target {
 };
 
 // RESPONSE_CODE_DETAILS of a target that no request of this method may have, whose answer is 400;
-// empty: `out` is filled. `target` is not empty.
-std::string_view parseTarget(std::string_view method, std::string_view target, Target* out);
+// empty: `out` is filled. `target` is not empty. `takes_absolute`: else what would be of the absolute
+// form is a path, whatever is in it.
+std::string_view parseTarget(std::string_view method, std::string_view target, Target* out,
+                             bool takes_absolute = true);
 
 // Whether an authority is made of bytes that one may have (RFC 3986 §3.2) without user information,
 // which none has in a request (RFC 9110 §4.2.4). An answer to one that is not: 400 with these

@@ -187,9 +187,9 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
     if (http::RequestSink* const refused = shed(client)) return refused;
   }
   ++requests_;
-  if (is_http2_ && !draining_ && isAtRequestLimit()) {
+  if (is_http2_ && isAtRequestLimit()) {
     server_.stats().add(Counter::DownstreamCxMaxRequestsReached);
-    startDraining();
+    if (!draining_) startDraining();
   }
   has_request_ = has_request_ || opening == Opening::Request;
   is_broken_ = opening == Opening::Malformed;
@@ -237,10 +237,10 @@ void Downstream::onHttp2(net::Connection& connection, std::string_view bytes) {
   codec_->takeFirst(bytes);
 }
 
-void Downstream::onProtocolError(std::string_view details) {
+void Downstream::onProtocolError(http::Breach breach, std::string_view details) {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", details);
   // Floods have counters of their own.
-  if (!details.ends_with("_flood")) server_.stats().add(Counter::DownstreamCxProtocolError);
+  if (breach != http::Breach::Flood) server_.stats().add(Counter::DownstreamCxProtocolError);
   is_broken_ = true;
 }
 

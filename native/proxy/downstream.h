@@ -132,7 +132,7 @@ class Downstream final : public net::DownstreamConnection,
   // http::ServerCodecCallbacks
   http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
   void onHttp2(net::Connection& connection, std::string_view bytes) override;
-  void onProtocolError(std::string_view details) override;
+  void onProtocolError(http::Breach breach, std::string_view details) override;
   stats::Shard<stats::Http2Codec>& http2Stats() override { return server_.http2Stats(); }
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;

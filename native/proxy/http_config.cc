@@ -31,9 +31,12 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
       buffer_limit_bytes(buffer_limit) {
   codec.limits.max_head_bytes = settings.max_request_headers_kb * 1024;
   codec.limits.max_headers = settings.max_headers_count;
+  codec.limits.spares_underscores =
+      settings.underscores == plan::HttpConnectionManager::Underscores::Drop;
   codec.allow_chunked_length = settings.allow_chunked_length;
   codec.limits.takes_any_method = settings.allows_custom_methods;
   codec.accept_http_10 = settings.accept_http_10;
+  codec.refuses_absolute_urls = settings.refuses_absolute_urls;
   codec.detects_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
   if (plan.http2) codec.http2_options = &*plan.http2;
   codec.flush_timeout_ms =

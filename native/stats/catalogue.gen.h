@@ -1759,6 +1759,7 @@ struct ClusterGrpc {
     kCount,
   };
   enum class Histogram : uint16_t {
+    UpstreamRqTime,
     kCount,
   };
   static constexpr std::array<StatName, 22> kCounters = {{
@@ -1789,7 +1790,8 @@ struct ClusterGrpc {
   }};
   static constexpr std::array<StatName, 0> kTexts = {{
   }};
-  static constexpr std::array<StatName, 0> kHistograms = {{
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"upstream_rq_time", Shown::OnceUsed, 0},
   }};
   static constexpr std::array<StatRef, 22> kValues = {{
       {Kind::Counter, 0},

@@ -270,7 +270,7 @@ class Reader final : public Session {
   }
   void onLastStreamEnded() override {}
   void onMoved() override {}
-  void onBroken(std::string_view details) override {
+  void onBroken(http::Breach, std::string_view details) override {
     FL_CHECK(!is_broken_ && !details.empty());
     is_broken_ = true;
   }

@@ -123,7 +123,7 @@ class Client final : public http::ServerCodecCallbacks {
     return sinks_.back().get();
   }
   void onHttp2(net::Connection&, std::string_view) override {}
-  void onProtocolError(std::string_view details) override { broken_ += details; }
+  void onProtocolError(http::Breach, std::string_view details) override { broken_ += details; }
   stats::Shard<stats::Http2Codec>& http2Stats() override { return stats_; }
   void onIdleTimeout() override {}
   void onDelayedCloseTimeout() override {}

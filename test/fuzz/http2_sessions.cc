@@ -315,7 +315,7 @@ class Talk final : public http::ServerCodecCallbacks, public http::ClientCodecCa
     return &exchange;
   }
   void onHttp2(net::Connection&, std::string_view) override { FL_CHECK(false); }
-  void onProtocolError(std::string_view details) override {
+  void onProtocolError(http::Breach, std::string_view details) override {
     std::fprintf(stderr, "the client broke the protocol: %.*s\n", static_cast<int>(details.size()),
                  details.data());
     FL_CHECK(false);

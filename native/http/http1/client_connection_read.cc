@@ -117,12 +117,12 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     protocolError();
     return size;
   }
-  if (meter_) {
+  if (names_) finishNames(head);
+  const FramingResult framing = responseFraming(head, method_, {settings_.allow_chunked_length});
+  if (meter_ && !framing.is_unread) {
     meter_->header_received += head.header_bytes;
     meter_->plain_received += head.header_bytes;
   }
-  if (names_) finishNames(head);
-  const FramingResult framing = responseFraming(head, method_, {settings_.allow_chunked_length});
   if (!framing.ok) {
     protocolError();
     return size;

@@ -40,7 +40,8 @@ Declared declaredBy(http::HeaderMap& headers) {
 // In the real server's order, which decides what a client hears of two faults.
 FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   FramingResult result;
-  if (found.lengths_twice) return refusedFraming(kCodecError);
+  const FramingResult bad_length{{}, false, kCodecError, true};
+  if (found.lengths_twice) return bad_length;
   if (found.codings_twice) return refusedFraming(kInvalidTransferEncoding);
   if (found.coding) {
     const bool chunked = equalsIgnoreCase(found.coding->value(), "chunked");
@@ -54,7 +55,7 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   }
   if (!found.length) return result;
   uint64_t bytes;
-  if (!parseDecimal(found.length->value(), &bytes)) return refusedFraming(kCodecError);
+  if (!parseDecimal(found.length->value(), &bytes)) return bad_length;
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
     result.framing.length_bytes = bytes;

@@ -28,6 +28,8 @@ struct FramingResult {
   BodyFraming framing;
   bool ok = true;
   ScanError error;
+  // As the real server has it, the headers were not read: logs count none of their bytes.
+  bool is_unread = false;
 };
 
 struct FramingRules {

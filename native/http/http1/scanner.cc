@@ -34,6 +34,9 @@ bool isKnownMethod(std::string_view method) {
 // Longer than every method: what runs on is none.
 constexpr ptrdiff_t kMaxMethodBytes = 32;
 
+// What the real server counts for each header line beside its name and value.
+constexpr uint32_t kLeastHeaderBytes = 3;
+
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view between(const char* begin, const char* end) {
@@ -146,12 +149,14 @@ class HeadReader {
   }
 
   // Header lines up to and with the empty line. `out` may be null: they are only checked.
-  ScanResult readHeaders(uint32_t max_headers, HeaderMap* out) {
+  ScanResult readHeaders(const HeadLimits& limits, HeaderMap* out) {
     for (;;) {
       size_t line_end;
       switch (lookForLineEnd(&line_end)) {
         case LineEnd::Here:
           next_ += line_end;
+          // As the real server counts a head without any.
+          header_bytes_ = std::max(header_bytes_, kLeastHeaderBytes);
           return complete();
         case LineEnd::NeedMore:
           return incomplete();
@@ -160,13 +165,13 @@ class HeadReader {
         case LineEnd::None:
           break;
       }
-      if (out && out->size() >= max_headers) return refused(kTooMany);
       char* const name = next_;
       const typename Bytes::Token token = Bytes::readToken(name, end_);
       next_ = token.end;
       if (next_ == end_) return incomplete();
       if (*next_ != ':' || next_ == name) return refused(kCodecError);
       if (next_ - name > UINT16_MAX) return refused(kTooLarge);
+      if (out && !hasRoom(limits, *out, between(name, next_))) return refused(kTooMany);
       char* const value = ++next_;
       bool folded = false;
       const ScanResult line = readValue(&line_end, &folded);
@@ -180,7 +185,8 @@ class HeadReader {
       const HeaderId id = http::internHeader(name_view);
       noteId(id);
       const std::string_view trimmed = trimmedBetween(value, value_end);
-      header_bytes_ += static_cast<uint32_t>(name_view.size() + trimmed.size()) + 3;
+      header_bytes_ +=
+          static_cast<uint32_t>(name_view.size() + trimmed.size()) + kLeastHeaderBytes;
       out->add(id, name_view, trimmed);
     }
   }
@@ -270,6 +276,11 @@ class HeadReader {
     return complete();
   }
 
+  bool hasRoom(const HeadLimits& limits, const HeaderMap& headers, std::string_view name) {
+    if (limits.spares(name)) ++spared_;
+    return headers.size() + 1 - spared_ <= limits.max_headers && !headers.full();
+  }
+
   void noteId(HeaderId id) {
     static_assert(static_cast<size_t>(HeaderId::kCount) <= 128);
     uint64_t& seen = seen_[static_cast<size_t>(id) / 64];
@@ -289,6 +300,8 @@ class HeadReader {
   // Bits by HeaderId.
   uint64_t seen_[2] = {};
   uint32_t header_bytes_ = 0;
+  // Of those that do not count.
+  uint32_t spared_ = 0;
   bool repeats_ = false;
 };
 
@@ -302,10 +315,6 @@ ScanResult limited(ScanResult result, const Reader& reader, size_t size, const H
   return result;
 }
 
-uint32_t maxHeaders(const HeadLimits& limits) {
-  return std::min(limits.max_headers, HeaderMap::kMax);
-}
-
 template <typename Bytes>
 ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
                            http::RequestHead* out) {
@@ -314,7 +323,7 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
   reader.skipEmptyLines();
   ScanResult result = reader.readRequestLine(limits.takes_any_method, out);
   if (result.state == Scan::Complete) {
-    result = reader.readHeaders(maxHeaders(limits), &out->headers);
+    result = reader.readHeaders(limits, &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
   out->header_bytes = reader.headerBytes();
@@ -332,7 +341,7 @@ ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
   out->headers.clear();
   ScanResult result = reader.readStatusLine(out);
   if (result.state == Scan::Complete) {
-    result = reader.readHeaders(maxHeaders(limits), &out->headers);
+    result = reader.readHeaders(limits, &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
   out->header_bytes = reader.headerBytes();
@@ -348,7 +357,7 @@ ScanResult scanTrailersWith(char* data, size_t size, const HeadLimits& limits, H
                             size_t* consumed) {
   HeadReader<Bytes, Lines::Strict> reader(data, size);
   if (out) out->clear();
-  const ScanResult result = reader.readHeaders(maxHeaders(limits), out);
+  const ScanResult result = reader.readHeaders(limits, out);
   *consumed = reader.used();
   return limited(result, reader, size, limits);
 }

@@ -112,7 +112,7 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   // Without a length, only the end of the connection ends a body in HTTP/1.0.
   close_after_ = head.close || close_requested_ || is_unframed || state_ != State::Complete;
   // Told before the client has said all, an answer could be lost in a reset.
-  linger_delayed_ = state_ != State::Complete || telling_head_;
+  linger_delayed_ = state_ != State::Complete || telling_request_;
   if (close_after_ || endsAt() != net::kNever) {
     headers.add(HeaderId::Connection, "connection", "close");
   } else if (keep_alive_asked_) {

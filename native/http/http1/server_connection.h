@@ -166,7 +166,8 @@ class ServerConnection final : public http::ServerCodec,
   bool chunked_ : 1 = false;
   bool in_trailers_ : 1 = false;
   bool consuming_ : 1 = false;
-  bool telling_head_ : 1 = false;  // onRequestHead() runs.
+  // The sink is told of a head, or of the last of a body.
+  bool telling_request_ : 1 = false;
   // Of the request that is under way.
   bool http_10_ : 1 = false;
   bool head_request_ : 1 = false;

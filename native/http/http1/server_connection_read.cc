@@ -162,13 +162,14 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   }
   const FramingResult framing = requestFraming(head, {settings_.allow_chunked_length});
   if (!framing.ok) {
-    refuse(framing.error, head.header_bytes);
+    refuse(framing.error, framing.is_unread ? 0 : head.header_bytes);
     return size;
   }
   http::Target target;
-  const std::string_view details = http::parseTarget(head.method, head.target, &target);
+  const std::string_view details = http::parseTarget(head.method, head.target, &target, !settings_.refuses_absolute_urls);
   if (!details.empty()) {
-    refuse({400, details}, head.header_bytes);
+    // What is no URL at all is found before headers are read.
+    refuse({400, details}, details == kCodecError.details ? 0 : head.header_bytes);
     return size;
   }
   if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
@@ -200,9 +201,9 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   openStream(Opening::Request);
   meter_->header_received += head.header_bytes;
   meter_->plain_received += head.header_bytes;
-  telling_head_ = true;
+  telling_request_ = true;
   stream_->onRequestHead(head, end);
-  telling_head_ = false;
+  telling_request_ = false;
 }
 
 void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
@@ -214,6 +215,7 @@ void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
   if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id == HeaderId::Upgrade) {
+      if (http::isHttp2Upgrade(entry)) head.headers.remove(HeaderId::Http2Settings);
       head.upgrades = http::findUpgrade(head.headers) && !http::isHttp2Upgrade(entry) &&
                       !isUpgradeIgnored(entry.value());
     }
@@ -265,7 +267,9 @@ size_t ServerConnection::consumeBody(char* data, size_t size) {
   body_remaining_ -= part;
   const bool end = body_remaining_ == 0;
   if (end) state_ = State::Complete;
+  telling_request_ = end;
   stream_->onRequestData({data, part}, end);
+  telling_request_ = false;
   return part;
 }
 

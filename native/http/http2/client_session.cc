@@ -295,6 +295,12 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
   if (isUnreadable(stream, read)) return;
   ResponseSink* const sink = stream.sink();
   head.status = statusOf(read.pseudo.status);
+  // There is no changing of protocols, no end before the answer, and no length of what is no body.
+  if ((head.status < 200 && (head.status == 101 || end)) ||
+      (head.status == 204 && read.length != ReadHead::kNoLength && read.length > 0)) {
+    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
+    return;
+  }
   head.reason = {};
   head.version = http::Version::Http2;
   head.head_bytes = head.header_bytes = static_cast<uint32_t>(block.size());
@@ -304,12 +310,7 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
     meter->plain_received += read.header_bytes;
   }
   if (head.status < 200) {
-    // There is no changing of protocols, and no end before the answer.
-    if (head.status == 101 || end) {
-      brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
-    } else if (sink) {
-      sink->onInformational(head);
-    }
+    if (sink) sink->onInformational(head);
     return;
   }
   // These speak of a body that does not come.
@@ -340,13 +341,20 @@ void ClientSession::onTrailers(ClientStream& stream, std::string_view block, boo
     brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
     return;
   }
-  if (!isWholeAtEnd(stream)) {
+  const LateLength length = checkLateLength(stream, read);
+  if (length == LateLength::Repeated) {
+    brokenMessage(stream.id(), "http2.invalid.header.field");
+    return;
+  }
+  if (length == LateLength::Wrong || !isWholeAtEnd(stream)) {
     wrongLength(stream.id());
     return;
   }
   ResponseSink* const sink = stream.sink();
   if (!sink) return;
-  sink->upstreamMeter().wire_received += kFrameHeadBytes + block.size();
+  http::ByteMeter& meter = sink->upstreamMeter();
+  meter.wire_received += kFrameHeadBytes + block.size();
+  meter.header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
   complete(stream, *sink);
   if (scratch.headers.size() > 0) {
     sink->onResponseTrailers(scratch.headers);
@@ -382,7 +390,7 @@ void ClientSession::onGoAway(uint32_t last_stream, ErrorCode) {
 void ClientSession::onMoved() { counted_.tell(Session::connection(), callbacks_); }
 
 // Before its streams hear of it, so that whoever tries again goes elsewhere.
-void ClientSession::onBroken(std::string_view) {
+void ClientSession::onBroken(http::Breach, std::string_view) {
   is_broken_ = true;
   over(CloseReason::ProtocolError);
 }

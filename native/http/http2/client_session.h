@@ -51,7 +51,7 @@ class ClientSession final : public http::ClientCodec, private Session {
   void onPeerReset(ErrorCode code) override { peer_code_ = code; }
   void onLastStreamEnded() override;
   void onMoved() override;
-  void onBroken(std::string_view details) override;
+  void onBroken(http::Breach breach, std::string_view details) override;
   void onClosing(bool by_peer) override;
   void onOver(bool) override {}
   net::Millis nextDeadline() const override;

@@ -120,7 +120,7 @@ void BlockReader::take(Field& field) {
 
 bool BlockReader::isFull(const Field& field) {
   read_.header_bytes += static_cast<uint32_t>(field.name.size() + field.value.size());
-  ++fields_;
+  if (!limits_.spares(field.name)) ++fields_;
   const bool too_many = fields_ > limits_.max_headers || headers_.full();
   const bool too_large = read_.header_bytes > limits_.max_head_bytes ||
                          field.name.size() + field.value.size() > options_.max_header_field_bytes;
@@ -164,14 +164,13 @@ void BlockReader::takeHeader(Field& field) {
   // Names of an id are what they should be.
   const bool is_name = field.id != HeaderId::Other || isLowerToken(field.name);
   if (!is_name || !isValue(field.value, options_.disallow_obs_text)) return broken(kInvalidField);
-  field.value = trimmed(field.value);
   if (isOfConnection(field.id)) return broken(kInvalidField);
   switch (field.id) {
     case HeaderId::Te:
       if (field.value != "trailers") return broken(kInvalidField);
       break;
     case HeaderId::ContentLength:
-      if (message_ != Message::Trailers && !takeLength(field.value)) return broken(kInvalidField);
+      if (!takeLength(field.value)) return broken(kInvalidField);
       break;
     case HeaderId::Cookie:
       ++cookies_;
@@ -223,7 +222,9 @@ void BlockReader::joinCookies() {
 
 void BlockReader::checkRequest() {
   PseudoHeaders& pseudo = read_.pseudo;
-  if (!isToken(pseudo.method)) return broken(kBrokenRule);
+  // What is missing breaks another rule than what is there and wrong.
+  if (!pseudo.method.data()) return broken(kBrokenRule);
+  if (!isToken(pseudo.method)) return broken(kInvalidField);
   const bool is_connect = pseudo.method == "CONNECT";
   // One that is empty names nobody: whoever has none leaves it out (RFC 9113, 8.3.1).
   if (pseudo.authority.data() &&
@@ -237,7 +238,8 @@ void BlockReader::checkRequest() {
       return broken(kBrokenRule);
     }
   } else {
-    if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kBrokenRule);
+    if (!pseudo.scheme.data() || !pseudo.path.data()) return broken(kBrokenRule);
+    if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kInvalidField);
     const bool is_asterisk = pseudo.path == "*" && pseudo.method == "OPTIONS";
     if (pseudo.path[0] != '/' && !is_asterisk) return broken(kBrokenRule);
     if (!isPath(pseudo.path)) return broken(kInvalidField);

@@ -126,7 +126,9 @@ void ServerSession::onMoved() {
   callbacks_.onBytes(connection().readBytes(), connection().writtenBytes());
 }
 
-void ServerSession::onBroken(std::string_view details) { callbacks_.onProtocolError(details); }
+void ServerSession::onBroken(http::Breach breach, std::string_view details) {
+  callbacks_.onProtocolError(breach, details);
+}
 
 void ServerSession::onOver(bool by_peer) { callbacks_.onConnectionClosed(by_peer); }
 
@@ -140,7 +142,8 @@ void ServerSession::onPeerReset(ErrorCode) {
       (now - std::exchange(reset_tokens_at_, now)) * options().stream_reset_rate;
   reset_tokens_ = std::min(reset_tokens_ + gained, uint64_t{*burst} * 1000);
   if (reset_tokens_ < 1000) {
-    fail(ErrorCode::EnhanceYourCalm, "too many resets", "http2.stream_reset_flood");
+    goAway(lastStream(), ErrorCode::EnhanceYourCalm, "too many resets");
+    flooded("http2.stream_reset_flood");
     return;
   }
   reset_tokens_ -= 1000;
@@ -210,7 +213,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   head.names = nullptr;
   const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
   if (read.result == ReadHead::Result::Undecodable) {
-    newStream(id, Opening::Malformed, kFrameHeadBytes + block.size());
+    newStream(id, Opening::Malformed, 0);
     failUndecodable();
     return;
   }
@@ -219,8 +222,10 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   const bool is_too_large = read.result == ReadHead::Result::TooLarge;
   const Opening opening =
       is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
-  ServerStream& stream = newStream(id, opening, kFrameHeadBytes + block.size());
-  stream.meter_->plain_received += read.header_bytes;
+  // As the real server, which counts frames that it has taken.
+  const bool is_taken = opening == Opening::Request && !is_too_large;
+  ServerStream& stream = newStream(id, opening, is_taken ? kFrameHeadBytes + block.size() : 0);
+  if (is_taken) stream.meter_->plain_received += read.header_bytes;
   headReceived(stream, read, end);
   if (is_too_large) {
     refuseTooLarge(stream, read);
@@ -260,6 +265,15 @@ void ServerSession::onTrailers(ServerStream& stream, std::string_view block, boo
     refuseTooLarge(stream, read);
     return;
   }
+  const LateLength length = checkLateLength(stream, read);
+  if (read.result == ReadHead::Result::Ok && length == LateLength::Repeated) {
+    brokenMessage(id, "http2.invalid.header.field");
+    return;
+  }
+  if (read.result == ReadHead::Result::Ok && length == LateLength::Wrong) {
+    wrongLength(id);
+    return;
+  }
   // Trailers are the end (8.1).
   if (read.result == ReadHead::Result::Broken || !end || !isWholeAtEnd(stream)) {
     brokenMessage(id, read.result == ReadHead::Result::Broken
@@ -267,7 +281,10 @@ void ServerSession::onTrailers(ServerStream& stream, std::string_view block, boo
                           : "http2.violation.of.messaging.rule");
     return;
   }
-  if (stream.meter_) stream.meter_->wire_received += kFrameHeadBytes + block.size();
+  if (stream.meter_) {
+    stream.meter_->wire_received += kFrameHeadBytes + block.size();
+    stream.meter_->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
+  }
   if (!stream.sink_) {
     // Its answer was whole before.
     endRemote(stream);

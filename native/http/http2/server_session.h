@@ -38,7 +38,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   void onFields(uint32_t id, std::string_view block, bool end) override;
   void onLastStreamEnded() override;
   void onMoved() override;
-  void onBroken(std::string_view details) override;
+  void onBroken(http::Breach breach, std::string_view details) override;
   void onOver(bool by_peer) override;
   void onPeerReset(ErrorCode code) override;
   void onLingerTimeout() override { callbacks_.onDelayedCloseTimeout(); }

@@ -129,7 +129,10 @@ http::RequestSink* ServerStream::leave() {
 void ServerStream::sendHead(const http::ResponseOut& head, bool end) {
   http::RequestSink* const sink = end ? leave() : nullptr;
   writeHead(head.status, head.headers, end);
-  if (sink) sink->onAnswerComplete();
+  if (!sink) return;
+  // What is still to come of the request is nobody's: the account is soon another request's.
+  meter_ = nullptr;
+  sink->onAnswerComplete();
 }
 
 void ServerStream::sendData(std::string_view data, bool end) {

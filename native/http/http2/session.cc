@@ -166,9 +166,17 @@ void Session::fail(ErrorCode code, std::string_view text, std::string_view detai
 }
 
 void Session::failSilently(std::string_view details, std::string_view told) {
+  breakOff(http::Breach::Rules, details, told.empty() ? details : told);
+}
+
+void Session::flooded(std::string_view details) {
+  breakOff(http::Breach::Flood, details, details);
+}
+
+void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
-  onBroken(details);
-  resetAll(ResetReason::ProtocolError, told.empty() ? details : told);
+  onBroken(breach, details);
+  resetAll(ResetReason::ProtocolError, told);
   if (isOpen()) finish(delayed_close_ms_, delayed_close_ms_);
 }
 
@@ -224,7 +232,7 @@ void Session::overflow(Counter counter, std::string_view details) {
 }
 
 void Session::onDeferred() {
-  if (!overflow_.empty() && isOpen()) failSilently(std::exchange(overflow_, {}));
+  if (!overflow_.empty() && isOpen()) flooded(std::exchange(overflow_, {}));
 }
 
 // ---- events ----

@@ -71,7 +71,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // Something was read or written.
   virtual void onMoved() = 0;
   // What came breaks the protocol; the streams have been told, and the connection ends.
-  virtual void onBroken(std::string_view details) = 0;
+  virtual void onBroken(http::Breach breach, std::string_view details) = 0;
   // The connection is about to be closed; the streams have not been told yet.
   virtual void onClosing(bool by_peer) {}
   // The connection is over, and closed; the streams have been told.
@@ -111,6 +111,13 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // False: less of a body came than its head said.
   static bool isWholeAtEnd(const StreamBase& stream) {
     return stream.length_left_ == StreamBase::kNoLength || stream.length_left_ == 0;
+  }
+  // A length that trailers say: none is said twice, and it is that of the body.
+  enum class LateLength : uint8_t { Ok, Repeated, Wrong };
+  static LateLength checkLateLength(const StreamBase& stream, const ReadHead& trailers) {
+    if (trailers.length == ReadHead::kNoLength) return LateLength::Ok;
+    if (stream.length_left_ != StreamBase::kNoLength) return LateLength::Repeated;
+    return trailers.length == stream.body_bytes_ ? LateLength::Ok : LateLength::Wrong;
   }
   // Its last frame has come; with that of our side the stream ends.
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
@@ -196,6 +203,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void fail(ErrorCode code, std::string_view text, std::string_view details);
   // `told`: what its streams hear, where that is something else.
   void failSilently(std::string_view details, std::string_view told = {});
+  // More of something came than is allowed.
+  void flooded(std::string_view details);
   // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
   void finish(net::Millis wait_ms, net::Millis flush_ms);
   // Ends now.
@@ -290,6 +299,12 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void afterLocalEnd(StreamBase& stream);
   void lateReset(StreamBase& stream);
 
+  // Pages of what was used have it from here on, be it 0.
+  void showAsUsed(Gauge gauge) {
+    stats_.up(gauge);
+    stats_.down(gauge);
+  }
+
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
   void remove(StreamBase& stream, bool reset_by_us);
@@ -301,6 +316,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void resetAll(http::ResetReason reason, std::string_view details);
   void peerEnded();
   void overflow(Counter counter, std::string_view details);
+  void breakOff(http::Breach breach, std::string_view details, std::string_view told);
   void watchLinger();
   void checkFlushes(net::Millis now);
   void beginKeepalive();
@@ -337,6 +353,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   uint32_t data_stream_ = 0;
   uint32_t data_left_ = 0;
   uint32_t padding_left_ = 0;
+  // What its stream's account has of it.
+  uint32_t counted_of_frame_ = 0;
   // The block that is being read.
   uint32_t block_stream_ = 0;
   // What a peer may not do without end.

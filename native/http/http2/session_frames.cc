@@ -1,5 +1,6 @@
 // What frames but DATA and those of fields mean to a session: about one stream, and about all.
 #include <algorithm>
+#include <utility>
 
 #include "http/http2/session.h"
 
@@ -26,6 +27,12 @@ void Session::streamError(uint32_t id, ErrorCode code, std::string_view details)
 
 // Of a body that is not as long as its head has said.
 void Session::wrongLength(uint32_t id) {
+  // As the real server, which counts frames that it has taken.
+  if (const StreamBase* const stream = find(id)) {
+    if (http::ByteMeter* meter = find(id)->meter(); meter && stream->id() == data_stream_) {
+      meter->wire_received -= std::exchange(counted_of_frame_, 0);
+    }
+  }
   streamError(id, ErrorCode::ProtocolError,
               side_ == Side::Client ? "http2.violation.of.messaging.rule" : "http2.remote_reset");
 }
@@ -53,7 +60,7 @@ void Session::onPriority(const FrameHead& head, std::string_view payload) {
   if (++priority_frames_ >
       uint64_t{options_.max_priority_frames_per_stream} * (1 + uint64_t{opened_streams_})) {
     stats_.add(Counter::InboundPriorityFramesFlood);
-    failSilently("http2.inbound_priority_frames_flood");
+    flooded("http2.inbound_priority_frames_flood");
     return;
   }
   if (payload.size() != 5) {
@@ -75,6 +82,9 @@ void Session::onRstStream(const FrameHead& head, std::string_view payload) {
   StreamBase* const stream = find(head.stream);
   if (!stream) return;
   stats_.add(Counter::RxReset);
+  if (http::ByteMeter* meter = stream->meter()) {
+    meter->wire_received += kFrameHeadBytes + payload.size();
+  }
   const auto code = static_cast<ErrorCode>(read32(payload.data()));
   const bool is_refused = code == ErrorCode::RefusedStream;
   onPeerReset(code);
@@ -98,7 +108,7 @@ void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
                uint64_t{options_.max_window_updates_per_data_frame} * data_frames_sent_);
   if (++window_updates_ > allowed) {
     stats_.add(Counter::InboundWindowUpdateFramesFlood);
-    failSilently("http2.inbound_window_update_frames_flood");
+    flooded("http2.inbound_window_update_frames_flood");
     return;
   }
   const uint32_t increment = read32(payload.data()) & kMostWindow;
@@ -148,6 +158,7 @@ void Session::onSettings(const FrameHead& head, std::string_view payload) {
   for (; !payload.empty(); payload.remove_prefix(kSettingBytes)) {
     if (!applySetting(read16(payload.data()), read32(payload.data() + 2))) return;
   }
+  showAsUsed(Gauge::OutboundControlFramesActive);
   sendFrame(FrameType::Settings, flags::kAck, 0, {});
   onPeerSettings();
   pump();

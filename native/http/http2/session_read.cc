@@ -171,7 +171,7 @@ void Session::countEmpty(bool is_empty) {
   empty_frames_ = is_empty ? empty_frames_ + 1 : 0;
   if (empty_frames_ <= options_.max_empty_frames) return;
   stats_.add(Counter::InboundEmptyFramesFlood);
-  failSilently("http2.inbound_empty_frames_flood");
+  flooded("http2.inbound_empty_frames_flood");
 }
 
 // ---- DATA: its bytes go on as they come ----
@@ -202,6 +202,7 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
     return size;
   }
   receive_window_ -= head.length;
+  counted_of_frame_ = 0;
   data_left_ = head.length - padding - (is_padded ? 1 : 0);
   padding_left_ = padding;
   data_ends_ = head.has(flags::kEndStream);
@@ -222,7 +223,10 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
     streamError(head.stream, ErrorCode::FlowControlError, "http2.flow_control_error");
   } else {
     stream->receive_window_ -= static_cast<int32_t>(head.length);
-    if (http::ByteMeter* meter = stream->meter()) meter->wire_received += used + padding;
+    if (http::ByteMeter* meter = stream->meter()) {
+      counted_of_frame_ = static_cast<uint32_t>(used) + padding;
+      meter->wire_received += counted_of_frame_;
+    }
     if (is_padded) useUp(stream, padding + 1);
   }
   if (!find(head.stream) && is_padded) useUp(nullptr, padding + 1);
@@ -251,7 +255,11 @@ void Session::tellData(std::string_view data) {
     useUp(nullptr, bytes);
     return;
   }
-  if (http::ByteMeter* meter = stream->meter()) meter->wire_received += bytes;
+  if (http::ByteMeter* meter = stream->meter()) {
+    counted_of_frame_ += bytes;
+    meter->wire_received += bytes;
+  }
+  stream->body_bytes_ += bytes;
   if (stream->length_left_ != StreamBase::kNoLength) {
     if (bytes > stream->length_left_) {
       useUp(nullptr, bytes);

@@ -54,6 +54,8 @@ void Session::begin() {
   if (begun_) return;
   begun_ = true;
   if (side_ == Side::Client) queue(kPreface);
+  // As the real server: who has one connection shows how many frames wait, be it none.
+  showAsUsed(Gauge::OutboundFramesActive);
   sendSettings();
 }
 
@@ -173,7 +175,9 @@ void Session::writeTrailers(StreamBase& stream, const http::HeaderMap& trailers)
   }
   http::ByteMeter* const meter = stream.meter();
   const size_t written = writeBlock(stream, begin, to, true);
-  if (meter) meter->wire_sent += written;
+  if (!meter) return;
+  meter->wire_sent += written;
+  meter->header_sent += static_cast<uint32_t>(written);
 }
 
 // ---- bodies ----
@@ -262,7 +266,7 @@ void Session::writeDataHead(StreamBase& stream, size_t bytes, bool is_last) {
 void Session::noteData(StreamBase& stream, size_t bytes) {
   stream.send_window_ -= static_cast<int32_t>(bytes);
   send_window_ -= static_cast<int32_t>(bytes);
-  ++data_frames_sent_;
+  if (data_frames_sent_++ == 0) showAsUsed(Gauge::PendingSendBytes);
 }
 
 void Session::wantToSend(StreamBase& stream) {

@@ -33,6 +33,7 @@ void StreamBase::clearBase() {
   send_window_ = receive_window_ = 0;
   consumed_ = held_ = 0;
   length_left_ = kNoLength;
+  body_bytes_ = 0;
   trailers_.reset();
   flush_deadline_ = net::kNever;
   flush_timeout_ms_ = kOfSession;

@@ -77,6 +77,8 @@ class StreamBase : public ListNode<StreamBase> {
   // What its head said of the body; kNoLength: nothing.
   static constexpr uint64_t kNoLength = UINT64_MAX;
   uint64_t length_left_ = kNoLength;
+  // Of it so far.
+  uint64_t body_bytes_ = 0;
   SlabChain pending_;
   std::unique_ptr<SavedFields> trailers_;
   // When what is composed whole must have moved on; kNever: it is not.

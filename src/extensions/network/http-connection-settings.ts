@@ -163,15 +163,9 @@ export function compileCommon(
 export function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
   const http1 = config.http_protocol_options ?? {};
   refuseOtherFields(place, http1, HTTP1);
-  if (http1.allow_absolute_url === false) {
-    place
-      .field('allow_absolute_url')
-      .error(
-        'allow_absolute_url: false of envoy.config.core.v3.Http1ProtocolOptions is not supported yet',
-      );
-  }
   return {
     max_request_headers_kb: config.max_request_headers_kb ?? DEFAULT_MAX_REQUEST_HEADERS_KB,
+    refuses_absolute_urls: http1.allow_absolute_url === false,
     accept_http_10: http1.accept_http_10,
     default_host_for_http_10: http1.default_host_for_http_10,
     enable_trailers: http1.enable_trailers,

@@ -44,6 +44,20 @@ TEST("the host header names the authority where the target does not") {
   EXPECT_EQ(authority("b:80", {"a"}, "CONNECT"), "b:80 ");
 }
 
+TEST("where absolute targets are not taken, they are paths, and the host header names the authority") {
+  const auto path = [](std::string_view method, std::string_view target) {
+    Target out;
+    const std::string_view details = parseTarget(method, target, &out, false);
+    return std::string(details.empty() ? out.authority : details) + " " + std::string(out.path);
+  };
+  EXPECT_EQ(path("GET", "http://b/x?y"), " http://b/x?y");
+  EXPECT_EQ(path("GET", "ftp://b"), " ftp://b");
+  EXPECT_EQ(path("GET", "/x"), " /x");
+  EXPECT_EQ(path("GET", "*"), " *");
+  EXPECT_EQ(path("GET", "x"), "http1.codec_error ");
+  EXPECT_EQ(path("CONNECT", "b:80"), "b:80 ");
+}
+
 TEST("two host headers are refused, be they the same, and whatever the target names") {
   constexpr const char* kTwo = "http1.multiple_host_headers";
   EXPECT_EQ(authority("/", {"a", "b"}), kTwo);

@@ -79,7 +79,7 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
     socket->close();
     closed = true;
   }
-  void onProtocolError(std::string_view) override {}
+  void onProtocolError(http::Breach, std::string_view) override {}
   stats::Shard<stats::Http2Codec>& http2Stats() override { return http2_stats_; }
   void onIdleTimeout() override {
     told += "idle timeout;";

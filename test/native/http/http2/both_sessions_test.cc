@@ -64,7 +64,9 @@ class EchoingHost final : public http::ServerCodecCallbacks {
     return requests_.back().get();
   }
   void onHttp2(net::Connection&, std::string_view) override {}
-  void onProtocolError(std::string_view details) override { FL_CHECK(details.empty()); }
+  void onProtocolError(http::Breach, std::string_view details) override {
+    FL_CHECK(details.empty());
+  }
   stats::Shard<stats::Http2Codec>& http2Stats() override { return stats_; }
   void onIdleTimeout() override {}
   void onDelayedCloseTimeout() override {}

@@ -119,8 +119,9 @@ class H2Server final : public http::ServerCodecCallbacks {
     return requests.back().get();
   }
   void onHttp2(net::Connection&, std::string_view) override {}
-  void onProtocolError(std::string_view details) override {
-    told += "broken " + std::string(details) + ";";
+  void onProtocolError(http::Breach breach, std::string_view details) override {
+    told += breach == http::Breach::Flood ? "flood " : "broken ";
+    told += std::string(details) + ";";
   }
   stats::Shard<stats::Http2Codec>& http2Stats() override { return stats; }
   void onIdleTimeout() override {

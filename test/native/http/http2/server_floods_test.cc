@@ -10,7 +10,7 @@ TEST("floods of frames that bring nothing end the connection, each under its nam
     server.begin();
     server.send(server.post(1));
     server.send(frames(server));
-    EXPECT(server.told.starts_with("broken http2."));
+    EXPECT(server.told.starts_with("flood http2."));
     EXPECT_EQ(server.counted(counter), 1u);
     EXPECT_EQ(server.loop.slabs().inUse(), 0u);
   };
@@ -41,7 +41,7 @@ TEST("who has its pings answered and takes no answer is ended before they fill m
     settle(server.loop);
     EXPECT(server.socket->pendingBytes() < 100'000);
   }
-  EXPECT_EQ(server.told, "broken http2.outbound_control_frames_flood;");
+  EXPECT_EQ(server.told, "flood http2.outbound_control_frames_flood;");
   EXPECT_EQ(server.counted(Counter::OutboundControlFlood), 1u);
 }
 

@@ -118,6 +118,59 @@ TEST("what is too large, or too many, is reset, and the tables go on") {
   EXPECT_EQ(server.requests[2]->told, "GET / a x-11=v");
 }
 
+TEST("headers that are dropped as they have an underscore do not count") {
+  TestFields many;
+  for (int i = 0; i < 12; ++i) many.push_back({"x_" + std::to_string(i), "v"});
+  H2Server server(defaultOptions(), {.limits = {.max_headers = 10, .spares_underscores = true}});
+  server.begin();
+  EXPECT(server.send(server.get(1, "/", many)).starts_with("HEADERS 1 :status=200"));
+  for (int i = 0; i < 12; ++i) many.push_back({"x-" + std::to_string(i), "v"});
+  EXPECT_EQ(server.send(server.get(3, "/", many)), "RST 3 2");
+}
+
+TEST("what comes of a request that is answered without a body counts for nobody") {
+  H2Server server;
+  server.answers = false;
+  server.begin();
+  server.send(server.post(1));
+  Request& request = *server.requests[0];
+  server.answer(request, "");
+  const uint64_t before = request.meter.wire_received;
+  EXPECT(before > 0);
+  server.send(dataFrame(1, "late", true));
+  EXPECT_EQ(request.meter.wire_received, before);
+}
+
+TEST("a request that breaks rules counts no bytes; trailers count as heads do") {
+  H2Server server;
+  server.answers = false;
+  server.begin();
+  server.send(server.post(1));
+  Request& request = *server.requests[0];
+  const uint32_t head = request.meter.header_received;
+  server.send(server.blocks.headers(1, {{"a", "b"}}, true));
+  EXPECT(request.meter.header_received > head);
+  EXPECT_EQ(request.meter.wire_received, request.meter.header_received);
+  server.send(server.get(3, "/", {{"connection", "x"}}));
+  EXPECT_EQ(server.requests[1]->meter.wire_received, 0u);
+}
+
+TEST("trailers may say how long the body was, if its head has not") {
+  const auto told = [](const std::string& declared, const std::string& late) {
+    H2Server server;
+    server.begin();
+    TestFields more;
+    if (!declared.empty()) more.push_back({"content-length", declared});
+    server.send(server.post(1, "/", more) + dataFrame(1, "abc", false));
+    server.send(server.blocks.headers(1, {{"content-length", late}}, true));
+    return server.requests[0]->told.substr(server.requests[0]->told.find("{abc}") + 5);
+  };
+  EXPECT_EQ(told("", "3"), "<content-length=3>");
+  EXPECT_EQ(told("", "4"), "!http2.remote_reset");
+  EXPECT_EQ(told("3", "3"), "!http2.invalid.header.field");
+  EXPECT_EQ(told("", "x"), "!http2.invalid.header.field");
+}
+
 TEST("an answer goes as far as its window, the rest as it opens, and who waits costs slabs only") {
   H2Server server;
   server.answers = false;
