@@ -64,7 +64,7 @@ void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& hea
     attempt.abandon();
     return;
   }
-  (head.status >= 500 ? host.rq_error : host.rq_success).add();
+  (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
   charge(head.status);
   const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
   if ((canary && canary->value() == "true") || attempt.host().settings().canary) {

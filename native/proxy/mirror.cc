@@ -190,7 +190,7 @@ void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head,
     cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
   }
   upstream::HostCounters& host = attempt.host().counters(context_->upstream.worker);
-  (head.status >= 500 ? host.rq_error : host.rq_success).add();
+  (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
   if (end) answerComplete();
 }
 

@@ -313,7 +313,10 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
   }
   const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
   facts.scheme = is_tls ? "https" : "http";
-  if (!plan.scheme_overwrite.empty()) facts.scheme = plan.scheme_overwrite;
+  if (!plan.scheme_overwrite.empty()) {
+    facts.scheme = plan.scheme_overwrite;
+    headers.set(HeaderId::XForwardedProto, plan.scheme_overwrite);
+  }
   if (facts.internal)
     headers.add(HeaderId::XEnvoyInternal, http::headerName(HeaderId::XEnvoyInternal), "true");
   if (plan.add_user_agent) {

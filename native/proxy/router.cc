@@ -61,10 +61,12 @@ void Router::answerInPlace(const LocalReply& reply) {
 void Router::followRoute(http::RequestHead& head, const route::RequestView& view) {
   stats::Shard<stats::Http>& stats = info_.server->stats();
   const route::Route* route = info_.route;
+  // A CONNECT without one has no address that it could be sent to.
+  const bool has_path = !view.path.empty();
   stats.add(Counter::RqTotal);
   if (!route && info_.virtual_host && stream_.requiresTls(view)) {
     LocalReply answer{301, {}, "direct_response"};
-    answer.location = route::tlsLocation(view, info_.context().arena);
+    if (has_path) answer.location = route::tlsLocation(view, info_.context().arena);
     stats.add(Counter::RqDirectResponse);
     answerInPlace(answer);
   } else if (!route) {
@@ -73,7 +75,9 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
   } else if (route->redirect) {
     stats.add(Counter::RqDirectResponse);
     LocalReply answer{static_cast<uint16_t>(route->redirect->plan.status), {}, "direct_response"};
-    answer.location = route->redirect->location(view, route->match, info_.context().arena);
+    if (has_path) {
+      answer.location = route->redirect->location(view, route->match, info_.context().arena);
+    }
     answerInPlace(answer);
   } else if (route->direct_response) {
     stats.add(Counter::RqDirectResponse);
@@ -89,7 +93,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
       answer.body = body;
       answer.content_type = route->direct_body->contentType();
     }
-    if (response.status == 201 || response.status / 100 == 3) {
+    if (has_path && (response.status == 201 || response.status / 100 == 3)) {
       // Such an answer says where: here.
       answer.location = route::ownLocation(view, info_.context().arena);
     }
@@ -412,8 +416,8 @@ void Router::clear() {
   retry_is_after_timeout_ = follows_redirects_ = may_redirect_ = false;
   terminates_ = nullptr;
   if (wanted_) wanted_->clear();
-  has_body_ = request_complete_ = tunnel_open_ = is_canary_ = client_paused_ = upstream_paused_ =
-      false;
+  has_body_ = request_complete_ = tunnel_open_ = is_canary_ = awaits_grpc_status_ = false;
+  client_paused_ = upstream_paused_ = false;
 }
 
 }  // namespace fairlead::proxy

@@ -219,8 +219,11 @@ class Router final : private upstream::AttemptOwner,
   void accept(Attempt& attempt);
   bool isRetriedAfter(Attempt& attempt, const http::ResponseHead& head);
   void refuseHandshake(const http::ResponseHead& head);
-  void fail(const UpstreamError& error);
-  void charge(uint16_t status, const http::HeaderMap* headers);
+  // `was_informed`: its host had sent something before the answer.
+  void fail(const UpstreamError& error, bool was_informed = false);
+  // `end`: the headers are all of the answer.
+  void charge(uint16_t status, const http::HeaderMap* headers, bool end = false);
+  void countGrpcAnswer(const http::HeaderMap& fields);
   void count(uint16_t status, const http::HeaderMap* headers);
   // Where the request is counted apart.
   template <typename Count>
@@ -274,6 +277,8 @@ class Router final : private upstream::AttemptOwner,
   bool tunnel_open_ = false;
   // The answer is a canary's, by what its host says or is said of it.
   bool is_canary_ = false;
+  // Of gRPC: its status, by which the host's answers count, comes behind the body.
+  bool awaits_grpc_status_ = false;
   // Null: the host speaks HTTP.
   const plan::ConnectConfig* terminates_ = nullptr;
   bool client_paused_ = false;

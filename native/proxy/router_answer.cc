@@ -57,7 +57,7 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   }
   accept(attempt);
   touchTry(attempt);
-  charge(head.status, &head.headers);
+  charge(head.status, &head.headers, end);
   if (end) {
     answerComplete(attempt);
     if (info_.trace) endTryTrace(attempt);
@@ -135,6 +135,8 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
 
 void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
   info_.mark(format::TimePoint::UpstreamRxBodyBegin);
+  // Who answers gRPC without trailers has said nothing.
+  if (end && std::exchange(awaits_grpc_status_, false)) countHostError(info_.host);
   if (try_logs_) try_logs_->onReceived(attempt, data.size());
   if (end) {
     answerComplete(attempt);
@@ -145,6 +147,7 @@ void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
 }
 
 void Router::onAttemptTrailers(Attempt& attempt, HeaderMap& trailers) {
+  if (std::exchange(awaits_grpc_status_, false)) countGrpcAnswer(trailers);
   if (attempt.host().load()) takeLoadReport(attempt, trailers);
   if (try_logs_) try_logs_->onTrailers(attempt, trailers);
   answerComplete(attempt);
@@ -228,13 +231,17 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     tellOutlier(error.host, upstream::OutlierResult::ConnectFailed);
   }
   if (stream_.hasAnswerBegun()) {
+    if (std::exchange(awaits_grpc_status_, false)) {
+      countHostError(info_.host);
+      info_.server->stats().add(stats::Http::Counter::RqResetAfterDownstreamResponseStarted);
+    }
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
     info_.touchUncommon().reply_owner = config().router.name;
     stream_.onUpstreamBroken(flagOf(error.kind), broken);
     return;
   }
-  countHostError(error.host);
+  if (!attempt.was_informed) countHostError(error.host);
   // A place that no pool had was nobody's.
   info_.host = error.host;
   log::debug(log::Component::Router, info_.tags(),
@@ -249,12 +256,14 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
       return;
     }
   }
-  fail(error);
+  fail(error, attempt.was_informed);
 }
 
-void Router::fail(const UpstreamError& error) {
+void Router::fail(const UpstreamError& error, bool was_informed) {
   const std::string_view reason = reasonOf(error.kind);
-  std::string details = "upstream_reset_before_response_started{";
+  // As the real server: what came before the answer has begun it.
+  std::string details = was_informed ? "upstream_reset_after_response_started{"
+                                     : "upstream_reset_before_response_started{";
   details.append(reason);
   if (!error.transport.empty()) details.append("|").append(error.transport);
   details.append("}");
@@ -264,19 +273,34 @@ void Router::fail(const UpstreamError& error) {
   LocalReply answer{statusOf(error.kind), body, details, flagOf(error.kind)};
   answer.overloaded = error.kind == UpstreamError::Kind::Overflow;
   answer.is_of_router = true;
-  charge(answer.status, nullptr);
+  if (!was_informed) charge(answer.status, nullptr);
   answerInPlace(answer);
 }
 
 // ---- counting ----
 
-void Router::charge(uint16_t status, const HeaderMap* headers) {
+void Router::charge(uint16_t status, const HeaderMap* headers, bool end) {
   if (isCounted()) count(status, headers);
   if (!headers || !info_.host) return;
-  if (status >= 500) {
+  if (status / 100 == 5) {
     countHostError(info_.host);
-  } else {
+  } else if (!info_.is_grpc) {
     countersOf(*info_.host).rq_success.add();
+  } else if (end) {
+    countGrpcAnswer(*headers);
+  } else {
+    awaits_grpc_status_ = true;
+  }
+}
+
+// How the host did shows in the status of gRPC alone.
+void Router::countGrpcAnswer(const HeaderMap& fields) {
+  if (!info_.host) return;
+  const HeaderEntry* const grpc = fields.find(HeaderId::GrpcStatus);
+  if (grpc && format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value())) / 100 != 5) {
+    countersOf(*info_.host).rq_success.add();
+  } else {
+    countHostError(info_.host);
   }
 }
 

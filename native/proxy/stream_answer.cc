@@ -393,7 +393,8 @@ void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
     headers.remove(HeaderId::Connection);
     headers.remove(HeaderId::Upgrade);
   }
-  const bool is_tunnel = config().plan.logs_tunnels && info_.is_connect && status == 200;
+  const bool is_tunnel = config().plan.logs_tunnels && ((info_.is_connect && status == 200) ||
+                                                        (info_.is_upgrade && status == 101));
   if (is_tunnel) logAccess(format::LogType::DownstreamTunnelSuccessfullyEstablished);
   client_->sendHead(out, end);
 }

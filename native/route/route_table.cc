@@ -156,9 +156,14 @@ const VirtualHost* RouteTable::findNamedHost(const RequestView& request) const {
 const Route* RouteTable::findWithoutParameters(const VirtualHost& host,
                                                const RequestView& request) {
   const std::string_view path = request.pathOnly();
-  const size_t parameters = path.find(';');
-  if (parameters == std::string_view::npos) return host.find(request);
-  std::string shorter(path.substr(0, parameters));
+  if (path.find(';') == std::string_view::npos) return host.find(request);
+  // Of each segment.
+  std::string shorter;
+  bool is_parameter = false;
+  for (const char c : path) {
+    is_parameter = c == ';' || (is_parameter && c != '/');
+    if (!is_parameter) shorter.push_back(c);
+  }
   shorter.append(request.path.substr(path.size()));
   RequestView view = request;
   view.path = shorter;

@@ -36,6 +36,7 @@ void Attempt::start(HttpPool& pool, uint8_t whose_limits) {
   priority = whose_limits;
   was_hedged = false;
   was_late = false;
+  was_informed = false;
   state_ = State::Waiting;
   pool.newStream(*this);
 }
@@ -71,6 +72,8 @@ void Attempt::onPoolFailure(UpstreamError::Kind failure, Host* host, std::string
 }
 
 void Attempt::onInformational(http::ResponseHead& head) {
+  // As the real server: those that it knows, and whatever else comes before the answer is nobody's.
+  if (head.status > 104 || std::exchange(was_informed, true)) return;
   owner_->onAttemptInformational(*this, head);
 }
 

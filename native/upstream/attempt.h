@@ -76,6 +76,8 @@ class Attempt final : public PoolWaiter {
   net::Millis began_at = 0;
   // It was told of already as one that took too long.
   bool was_late = false;
+  // Its host has answered in the meantime already.
+  bool was_informed = false;
 
   net::Millis nextDeadline() const {
     return std::min({try_deadline, idle_deadline, exchange_deadline});

@@ -58,6 +58,9 @@ export function compileHeaderMutations(
   return Object.values(mutations).some((list) => list.length > 0) ? mutations : undefined;
 }
 
+/** How headers asked for the filter state before there was another way; they still may. */
+const STATE = /%PER_REQUEST_STATE\(([^%()]+)\)%/g;
+
 /** Pseudo headers and the host are not a configuration's to change. */
 export function isModifiable(name: string): boolean {
   return !name.startsWith(':') && name !== 'host';
@@ -87,7 +90,7 @@ export function compileAddition(
   const text =
     header.value !== undefined && header.value !== '' ? header.value : textOf(header.raw_value, at);
   if (text === undefined) return undefined;
-  const result = compileFormat(text, 'header', own);
+  const result = compileFormat(text.replace(STATE, '%FILTER_STATE($1:PLAIN)%'), 'header', own);
   if ('error' in result) {
     at.field('value').error(result.error, result);
     return undefined;
