@@ -30,7 +30,7 @@ struct GrpcMethod {
 class GrpcCalls final : public LateCounts {
  public:
   // `protocol`: "grpc-web".
-  GrpcCalls(unsigned workers, std::string_view protocol) : protocol_(protocol), workers_(workers) {}
+  GrpcCalls(unsigned workers, std::string_view protocol, bool records_times = false);
 
   // ---- a worker's ----
   // `method` may be empty: the cluster's calls together.
@@ -38,6 +38,9 @@ class GrpcCalls final : public LateCounts {
                  std::string_view status);
   void addMessages(unsigned worker, std::string_view cluster, const GrpcMethod& method,
                    uint64_t requests, uint64_t responses);
+
+  // How long the host took.
+  void addTime(unsigned worker, std::string_view cluster, const GrpcMethod& method, uint64_t ms);
 
   // The control thread's.
   void publish(stats::Registry& registry) override;
@@ -56,16 +59,32 @@ class GrpcCalls final : public LateCounts {
     }
   };
   using ByName = std::map<std::string, Counts, std::less<>>;
+  // Times that its worker has put, and the control thread has not recorded yet. One that finds no
+  // room is lost.
+  struct Times {
+    struct Time {
+      const std::string* name;
+      uint64_t ms;
+    };
+    std::array<Time, 1024> ring;
+    std::atomic<uint64_t> put{0};
+    std::atomic<uint64_t> taken{0};
+  };
   struct Worker {
+    // Null: they are not recorded.
+    std::unique_ptr<Times> times;
     // Held by whoever adds names, and by the reader; a worker needs none to find its own.
     Mutex mutex;
     ByName by_name;
-    // Of the call that is counted: "cluster\nservice\nmethod".
+    // Of the call that is counted: "cluster\nservice\nmethod\nstem".
     std::string name;
   };
 
-  // Null: there are too many names already, which clients make up.
-  Counts* find(unsigned worker, std::string_view cluster, const GrpcMethod& method);
+  // Null: there are too many names already, which clients make up. `stem`: of the counters of
+  // statuses that gRPC has not, all but their last digit, as the catalogue has one for each digit.
+  Counts* find(unsigned worker, std::string_view cluster, const GrpcMethod& method,
+               std::string_view stem = {});
+  stats::Block<stats::ClusterGrpc>& blockOf(stats::Registry& registry, const std::string& name);
 
   const std::string protocol_;
   std::vector<Worker> workers_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/append_number.h"
+#include "format/filter_state.h"
 #include "format/grpc_status.h"
 #include "http/grpc_frames.h"
 
@@ -18,6 +20,41 @@ bool isGrpc(const HeaderMap& headers) {
   return type && format::isGrpcContentType(type->value());
 }
 
+// What logs may ask of a request's messages.
+class MessageFigures final : public format::StateObject {
+ public:
+  const void* kind() const override { return &kKind; }
+  bool appendText(std::string* out) const override {
+    format::appendNumber(requests, out);
+    out->append(",");
+    format::appendNumber(responses, out);
+    return true;
+  }
+  // As protobuf's JSON has numbers of 64 bits; those that are 0 it leaves out.
+  bool appendJson(std::string* out) const override {
+    out->append("{");
+    if (requests > 0) append("requestMessageCount", requests, out);
+    if (requests > 0 && responses > 0) out->append(",");
+    if (responses > 0) append("responseMessageCount", responses, out);
+    out->append("}");
+    return true;
+  }
+
+  uint64_t requests = 0;
+  uint64_t responses = 0;
+
+ private:
+  static constexpr char kKind = 0;
+
+  static void append(std::string_view name, uint64_t number, std::string* out) {
+    out->append("\"").append(name).append("\":\"");
+    format::appendNumber(number, out);
+    out->append("\"");
+  }
+};
+
+constexpr std::string_view kMessageFigures = "envoy.filters.http.grpc_stats";
+
 // Of one request.
 class GrpcStats final : public HttpFilter {
  public:
@@ -30,7 +67,10 @@ class GrpcStats final : public HttpFilter {
         place_(place) {}
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&, bool) override {
-    if (!isGrpc(head.headers)) return FilterStatus::Continue;
+    tells_figures_ = config_.plan().has_filter_state && format::isFilterStateWanted();
+    if (tells_figures_) notes_.sees_response_body = true;
+    is_grpc_ = isGrpc(head.headers);
+    if (!is_grpc_) return FilterStatus::Continue;
     const std::string_view path = head.path.substr(0, head.path.find('?'));
     method_ = GrpcMethod::of(path);
     is_counted_ = !method_.isEmpty();
@@ -49,31 +89,35 @@ class GrpcStats final : public HttpFilter {
     return FilterStatus::Continue;
   }
 
-  FilterStatus onRequestData(std::string_view data, bool) override {
-    if (is_counted_) {
-      requests_.add(data);
-      countMessages();
-    }
+  FilterStatus onRequestData(std::string_view data, bool end) override {
+    if (is_grpc_) addMessages(requests_, data);
+    if (end) noteRequestEnd();
+    return FilterStatus::Continue;
+  }
+
+  FilterStatus onRequestTrailers(HeaderMap&) override {
+    noteRequestEnd();
     return FilterStatus::Continue;
   }
 
   FilterStatus onResponseHead(uint16_t status, HeaderMap& headers, bool end, Arena&) override {
-    if (!is_counted_) return FilterStatus::Continue;
     is_grpc_response_ = !end && status == 200 && isGrpc(headers);
-    countStatus(headers);
+    if (is_counted_) countStatus(headers);
     return FilterStatus::Continue;
   }
 
   FilterStatus onResponseData(std::string_view data, bool) override {
-    if (is_counted_ && is_grpc_response_) {
-      responses_.add(data);
-      countMessages();
-    }
+    if (is_grpc_response_) addMessages(responses_, data);
     return FilterStatus::Continue;
   }
 
   FilterStatus onResponseTrailers(HeaderMap& trailers) override {
     if (is_counted_) countStatus(trailers);
+    if (is_counted_ && sent_at_us_ > 0) {
+      const std::string_view cluster = place_.clusterName();
+      const uint64_t ms = (place_.loop().nowMicros() - sent_at_us_) / 1000;
+      if (!cluster.empty()) config_.calls().addTime(worker_, cluster, method_, ms);
+    }
     return FilterStatus::Continue;
   }
 
@@ -82,6 +126,25 @@ class GrpcStats final : public HttpFilter {
   }
 
  private:
+  void noteRequestEnd() {
+    if (is_counted_ && config_.plan().records_times) sent_at_us_ = place_.loop().nowMicros();
+  }
+
+  void addMessages(http::GrpcFrames& frames, std::string_view data) {
+    const uint64_t before = frames.count();
+    frames.add(data);
+    if (is_counted_) countMessages();
+    if (!tells_figures_ || frames.count() == before) return;
+    if (!figures_) {
+      figures_ = std::make_shared<MessageFigures>();
+      std::unique_ptr<format::FilterState>& state = notes_.filter_state;
+      if (!state) state = std::make_unique<format::FilterState>();
+      state->put(kMessageFigures, figures_);
+    }
+    figures_->requests = requests_.count();
+    figures_->responses = responses_.count();
+  }
+
   // What was seen before the cluster was known is counted with what comes next.
   void countMessages() {
     const std::string_view cluster = place_.clusterName();
@@ -111,6 +174,12 @@ class GrpcStats final : public HttpFilter {
   http::GrpcFrames responses_;
   uint64_t counted_requests_ = 0;
   uint64_t counted_responses_ = 0;
+  // Null: there were no messages, or nobody asks.
+  std::shared_ptr<MessageFigures> figures_;
+  // 0: it is not recorded, or has not ended.
+  uint64_t sent_at_us_ = 0;
+  bool tells_figures_ = false;
+  bool is_grpc_ = false;
   bool is_counted_ = false;
   bool is_grpc_response_ = false;
 };
@@ -121,7 +190,7 @@ BuiltFilter GrpcStatsConfig::build(const plan::GrpcStatsFilter& plan, const Conf
   auto config = std::make_shared<GrpcStatsConfig>();
   config->plan_ = plan;
   config->paths_.insert(plan.paths.begin(), plan.paths.end());
-  config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc");
+  config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc", plan.records_times);
   scope.late_counts.add(config->calls_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }

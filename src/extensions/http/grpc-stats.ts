@@ -8,8 +8,6 @@ import { defineExtension } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
-// What the filter keeps in its filter state nobody can read here: FILTER_STATE(envoy.…) is refused
-// wherever a format asks for it. Times by method have no place.
 const FIELDS = supportedFields<GrpcStats>(
   'envoy.extensions.filters.http.grpc_stats.v3.FilterConfig',
   [
@@ -17,6 +15,7 @@ const FIELDS = supportedFields<GrpcStats>(
     'stats_for_all_methods',
     'replace_dots_in_grpc_service_name',
     'emit_filter_state',
+    'enable_upstream_stats',
   ],
 );
 const METHODS = supportedFields<MethodList>('envoy.config.core.v3.GrpcMethodList', ['services']);
@@ -42,6 +41,8 @@ export const grpcStats = defineExtension<GrpcStats, HttpFilterPlan>({
         all_methods: config.stats_for_all_methods,
         paths,
         replaces_dots: config.replace_dots_in_grpc_service_name,
+        records_times: config.enable_upstream_stats,
+        has_filter_state: config.emit_filter_state,
       },
     };
   },

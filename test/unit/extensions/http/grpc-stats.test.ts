@@ -23,11 +23,14 @@ test('methods are listed by their paths', () => {
     all_methods: undefined,
     paths: ['/a.B/C', '/a.B/D'],
     replaces_dots: true,
+    records_times: undefined,
+    has_filter_state: undefined,
   });
 });
 
-test('what grpc_stats cannot do is refused by name', () => {
-  assert.deepEqual(statsOf({ enable_upstream_stats: false, emit_filter_state: true }).issues, []);
-  const { issues } = statsOf({ enable_upstream_stats: true });
-  assert.match(issues.join('\n'), /enable_upstream_stats of/);
+test('times are recorded, and logs may ask for figures, where that is wanted', () => {
+  const { issues, filters } = statsOf({ enable_upstream_stats: true, emit_filter_state: true });
+  assert.deepEqual(issues, []);
+  assert.equal(filters?.[0]?.grpc_stats?.records_times, true);
+  assert.equal(filters[0].grpc_stats.has_filter_state, true);
 });
