@@ -38,19 +38,17 @@ class LateCountsOfAll {
   std::vector<std::weak_ptr<LateCounts>> counts_;
 };
 
-// "cluster.<name>.<part>": of a filter, by the cluster that requests go to.
+// Of a filter, by names that the configuration has: as many as that.
 template <typename Layout>
-class ClusterCounts final : public LateCounts {
+class NamedCounts : public LateCounts {
  public:
-  ClusterCounts(unsigned workers, std::string part) : part_(std::move(part)), workers_(workers) {}
-
-  // A worker's. Clusters are as many as the configuration has.
-  void add(unsigned worker, std::string_view cluster, typename Layout::Counter counter) {
+  // A worker's.
+  void add(unsigned worker, std::string_view name, typename Layout::Counter counter) {
     Worker& own = workers_[worker];
-    auto found = own.by_cluster.find(cluster);
-    if (found == own.by_cluster.end()) {
+    auto found = own.by_name.find(name);
+    if (found == own.by_name.end()) {
       const std::lock_guard lock(own.mutex);
-      found = own.by_cluster.try_emplace(std::string(cluster)).first;
+      found = own.by_name.try_emplace(std::string(name)).first;
     }
     std::atomic<uint64_t>& count = found->second.now[static_cast<size_t>(counter)];
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -59,11 +57,9 @@ class ClusterCounts final : public LateCounts {
   void publish(stats::Registry& registry) override {
     for (Worker& worker : workers_) {
       const std::lock_guard lock(worker.mutex);
-      for (auto& [cluster, counts] : worker.by_cluster) {
-        auto& block = blocks_[cluster];
-        if (!block) {
-          block = registry.create<Layout>(stats::innerScope(stats::clusterScope(cluster), part_));
-        }
+      for (auto& [name, counts] : worker.by_name) {
+        auto& block = blocks_[name];
+        if (!block) block = registry.create<Layout>(scopeOf(name));
         for (size_t i = 0; i < kCounters; ++i) {
           const uint64_t now = counts.now[i].load(std::memory_order_relaxed);
           const uint64_t added = now - std::exchange(counts.published[i], now);
@@ -72,6 +68,10 @@ class ClusterCounts final : public LateCounts {
       }
     }
   }
+
+ protected:
+  explicit NamedCounts(unsigned workers) : workers_(workers) {}
+  virtual stats::Scope scopeOf(const std::string& name) const = 0;
 
  private:
   static constexpr size_t kCounters = static_cast<size_t>(Layout::Counter::kCount);
@@ -83,13 +83,27 @@ class ClusterCounts final : public LateCounts {
   struct Worker {
     // Held by whoever adds names, and by the reader; a worker needs none to find its own.
     Mutex mutex;
-    std::map<std::string, Counts, std::less<>> by_cluster;
+    std::map<std::string, Counts, std::less<>> by_name;
   };
 
-  const std::string part_;
   std::vector<Worker> workers_;
-  // The control thread's, by cluster.
+  // The control thread's, by name.
   std::map<std::string, std::shared_ptr<stats::Block<Layout>>> blocks_;
+};
+
+// "cluster.<name>.<part>": by the cluster that requests go to.
+template <typename Layout>
+class ClusterCounts final : public NamedCounts<Layout> {
+ public:
+  ClusterCounts(unsigned workers, std::string part)
+      : NamedCounts<Layout>(workers), part_(std::move(part)) {}
+
+ private:
+  stats::Scope scopeOf(const std::string& cluster) const override {
+    return stats::innerScope(stats::clusterScope(cluster), part_);
+  }
+
+  const std::string part_;
 };
 
 }  // namespace fairlead::filters

@@ -145,9 +145,14 @@ Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac
       engineOf(plan.shadow, plan.shadow_tree, plan.shadow_stat_prefix + "shadow_");
   if (!shadow) return shadow.error();
   settings->shadow = std::move(shadow.value());
+  settings->counts_policies = plan.counts_policies;
   settings->logged = hintOf(true);
   settings->not_logged = hintOf(false);
   return std::unique_ptr<const RbacSettings>(std::move(settings));
+}
+
+stats::Scope RbacConfig::policyScope(const stats::Scope& scope, const std::string& policy) {
+  return innerScope(scope, "policy." + policy + ".");
 }
 
 BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) {
@@ -162,40 +167,54 @@ BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) 
   if (plan.counts_policies) {
     const auto policies = [](const RbacSettings::Engine& engine, auto create) {
       for (size_t i = 0; engine.rules && i < engine.rules->size(); ++i) {
-        create("policy." + engine.rules->nameOf(i) + ".");
+        create(engine.rules->nameOf(i));
       }
     };
-    policies(config->settings_->enforced, [&](const std::string& part) {
+    policies(config->settings_->enforced, [&](const std::string& policy) {
       config->policy_stats_.push_back(
-          scope.registry.create<stats::HttpRbacPolicy>(innerScope(own, part)));
+          scope.registry.create<stats::HttpRbacPolicy>(policyScope(own, policy)));
     });
-    policies(config->settings_->shadow, [&](const std::string& part) {
+    policies(config->settings_->shadow, [&](const std::string& policy) {
       config->shadow_policy_stats_.push_back(
-          scope.registry.create<stats::HttpRbacShadowPolicy>(innerScope(shadow, part)));
+          scope.registry.create<stats::HttpRbacShadowPolicy>(policyScope(shadow, policy)));
     });
   }
+  config->route_stats_ =
+      std::make_shared<RouteCounts<stats::HttpRbacPolicy>>(scope.workers, own);
+  config->route_shadow_stats_ =
+      std::make_shared<RouteCounts<stats::HttpRbacShadowPolicy>>(scope.workers, shadow);
+  scope.late_counts.add(config->route_stats_);
+  scope.late_counts.add(config->route_shadow_stats_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
 void RbacConfig::count(const RbacSettings& settings, unsigned worker, int policy,
                        bool is_allowed) const {
   stats_->shard(worker + 1)->add(is_allowed ? RbacCounter::Allowed : RbacCounter::Denied);
-  if (policy < 0 || &settings != settings_.get() || policy_stats_.empty()) return;
+  if (policy < 0 || !settings.counts_policies) return;
   using Counter = stats::HttpRbacPolicy::Counter;
-  policy_stats_[static_cast<size_t>(policy)]
-      ->shard(worker + 1)
-      ->add(is_allowed ? Counter::Allowed : Counter::Denied);
+  const Counter counter = is_allowed ? Counter::Allowed : Counter::Denied;
+  const auto index = static_cast<size_t>(policy);
+  if (&settings == settings_.get()) {
+    policy_stats_[index]->shard(worker + 1)->add(counter);
+  } else {
+    route_stats_->add(worker, settings.enforced.rules->nameOf(index), counter);
+  }
 }
 
 void RbacConfig::countShadow(const RbacSettings& settings, unsigned worker, int policy,
                              bool is_allowed) const {
   shadow_stats_->shard(worker + 1)
       ->add(is_allowed ? RbacShadowCounter::ShadowAllowed : RbacShadowCounter::ShadowDenied);
-  if (policy < 0 || &settings != settings_.get() || shadow_policy_stats_.empty()) return;
+  if (policy < 0 || !settings.counts_policies) return;
   using Counter = stats::HttpRbacShadowPolicy::Counter;
-  shadow_policy_stats_[static_cast<size_t>(policy)]
-      ->shard(worker + 1)
-      ->add(is_allowed ? Counter::ShadowAllowed : Counter::ShadowDenied);
+  const Counter counter = is_allowed ? Counter::ShadowAllowed : Counter::ShadowDenied;
+  const auto index = static_cast<size_t>(policy);
+  if (&settings == settings_.get()) {
+    shadow_policy_stats_[index]->shard(worker + 1)->add(counter);
+  } else {
+    route_shadow_stats_->add(worker, settings.shadow.rules->nameOf(index), counter);
+  }
 }
 
 HttpFilter* RbacConfig::make(FilterMemory& memory, const FilterScope& scope,

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "filters/http/http_filter.h"
+#include "filters/http/late_counts.h"
 #include "filters/http/rbac_rules.h"
 #include "format/filter_metadata.h"
 #include "plan/plan.gen.h"
@@ -38,6 +39,8 @@ class RbacSettings final : public route::FilterConfig {
   // Null rules: there are none.
   Engine enforced;
   Engine shadow;
+  // Its policies are counted each apart, too.
+  bool counts_policies = false;
   // Of LOG: logs are to tell of the request, or not.
   format::FilterMetadata logged;
   format::FilterMetadata not_logged;
@@ -53,7 +56,7 @@ class RbacConfig final : public HttpFilterConfig {
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
                    FilterPlace& place) const override;
 
-  // `settings`: the filter's own are counted by policy, too, where that is wanted.
+  // By policy, too, where the settings want that.
   void count(const RbacSettings& settings, unsigned worker, int policy, bool is_allowed) const;
   void countShadow(const RbacSettings& settings, unsigned worker, int policy,
                    bool is_allowed) const;
@@ -62,12 +65,30 @@ class RbacConfig final : public HttpFilterConfig {
   template <typename L>
   using Blocks = std::vector<std::shared_ptr<stats::Block<L>>>;
 
+  // "<scope>policy.<name>.": of policies that routes have.
+  template <typename L>
+  class RouteCounts final : public NamedCounts<L> {
+   public:
+    RouteCounts(unsigned workers, stats::Scope scope)
+        : NamedCounts<L>(workers), scope_(std::move(scope)) {}
+
+   private:
+    stats::Scope scopeOf(const std::string& policy) const override {
+      return policyScope(scope_, policy);
+    }
+
+    const stats::Scope scope_;
+  };
+  static stats::Scope policyScope(const stats::Scope& scope, const std::string& policy);
+
   std::unique_ptr<const RbacSettings> settings_;
   std::shared_ptr<stats::Block<stats::HttpRbac>> stats_;
   std::shared_ptr<stats::Block<stats::HttpRbacShadow>> shadow_stats_;
   // By policy; empty: those are not counted.
   Blocks<stats::HttpRbacPolicy> policy_stats_;
   Blocks<stats::HttpRbacShadowPolicy> shadow_policy_stats_;
+  std::shared_ptr<RouteCounts<stats::HttpRbacPolicy>> route_stats_;
+  std::shared_ptr<RouteCounts<stats::HttpRbacShadowPolicy>> route_shadow_stats_;
 };
 
 }  // namespace fairlead::filters

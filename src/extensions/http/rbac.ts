@@ -29,14 +29,7 @@ export const rbac = defineHttpFilter<Message, PerRoute>({
     type: PER_ROUTE.type,
     compile(config, place, context) {
       refuseOtherFields(place, config, PER_ROUTE);
-      const at = place.field('rbac');
-      if (config.rbac?.track_per_rule_stats) {
-        at.field('track_per_rule_stats').error(
-          'policies of routes are not counted each apart yet',
-          { expected: 'track_per_rule_stats: false, or policies of the filter itself' },
-        );
-      }
-      return { rbac: compile(config.rbac ?? {}, at, context) };
+      return { rbac: compile(config.rbac ?? {}, place.field('rbac'), context) };
     },
   },
 });
