@@ -17,6 +17,7 @@ void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& h
   cluster_ = &cluster;
   host_ = &host;
   state_ = State::Connecting;
+  is_http1_ = is_http1;
   id_ = net::takeConnectionId();
   started_us_ = net::Loop::readClockMicros();
   stats::Shard<stats::Cluster>& stats = cluster.stats();
@@ -70,6 +71,8 @@ void ConnectionCounts::countRequest() {
 void ConnectionCounts::end(bool by_peer) {
   const State before = std::exchange(state_, State::None);
   if (before == State::None) return;
+  // As the real server, whose codec ends what its host has ended.
+  by_peer = by_peer && !(is_http1_ && before == State::Connected);
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   cluster_->cluster().limits(0).connections.giveBack();
   stats.down(ClusterGauge::UpstreamCxActive);

@@ -35,6 +35,7 @@ class ConnectionCounts {
   uint64_t started_us_ = 0;
   uint64_t id_ = 0;
   State state_ = State::None;
+  bool is_http1_ = false;
 };
 
 }  // namespace fairlead::tcp

@@ -155,7 +155,9 @@ class Session final : public net::DownstreamConnection,
   // What hosts said of the tunnel, as logs show it; empty: nothing, or nobody wants to know.
   std::string tunnel_headers_;
   std::string tunnel_trailers_;
-  // Of the answer to a CONNECT in HTTP/1; null: nobody wants to know.
+  // Of a CONNECT in HTTP/1: what it took, and its answer (with what came of a body where it was not
+  // granted); null: there is none, or it has been looked at.
+  uint32_t tunnel_request_bytes_ = 0;
   std::shared_ptr<std::string> tunnel_head_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;

@@ -218,8 +218,10 @@ void Session::connectToHost() {
     format::FormatContext format;
     fillFormat(&format);
     use.tunnel_head = tunneling->connectHead(format, tunnelId());
-    if (tunneling->keepsHeaders())
-      use.tunnel_answer = tunnel_head_ = std::make_shared<std::string>();
+    tunnel_request_bytes_ = static_cast<uint32_t>(use.tunnel_head.size());
+    tunnel_meter_ = {};
+    tunnel_meter_.header_sent = tunnel_meter_.plain_sent = headerLineBytes(use.tunnel_head);
+    use.tunnel_answer = tunnel_head_ = std::make_shared<std::string>();
   }
   int error = 0;
   net::Connection* const connection = upstream::beginConnection(

@@ -83,7 +83,15 @@ void Session::describe(format::FormatContext* context) const {
   context->bytes_received = context->downstream.wire_received = received_;
   if (connected_) context->upstream.wire_sent = received_;
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
-  if (tunnel_meter_.wire_sent > 0) context->upstream = tunnel_meter_;
+  if (tunnel_meter_.wire_sent > 0) {
+    context->upstream = tunnel_meter_;
+    // As the real server: what passes such a tunnel counts as HTTP's bytes, and once more as TCP's.
+    if (proxy_.config().tunneling && connected_) {
+      const uint64_t times = server_socket_ ? 2 : 1;
+      context->upstream.wire_sent += times * received_;
+      context->upstream.wire_received += times * sent_;
+    }
+  }
   context->attempts = attempts_;
   context->filter_chain_name = proxy_.config().filter_chain_name;
   if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();

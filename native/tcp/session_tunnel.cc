@@ -101,7 +101,10 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
 // Of a CONNECT in HTTP/1.
 void Session::keepTunnelHead() {
   if (!tunnel_head_ || tunnel_head_->empty()) return;
-  tunnel_headers_ = shownHead(*tunnel_head_);
+  tunnel_meter_.wire_sent = tunnel_request_bytes_;
+  tunnel_meter_.wire_received = tunnel_head_->size();
+  tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(*tunnel_head_);
+  if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(*tunnel_head_);
   tunnel_head_ = nullptr;
 }
 

@@ -28,6 +28,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(" \t") + 1 - from);
 }
 
+// Calls visit(name, value) for each header line of a head in HTTP/1.
+template <typename Visit>
+void forEachLine(std::string_view head, Visit visit) {
+  for (size_t at = head.find("\r\n"); at != std::string_view::npos;) {
+    at += 2;
+    const size_t end = head.find("\r\n", at);
+    if (end == std::string_view::npos || end == at) break;
+    const std::string_view line = head.substr(at, end - at);
+    const size_t colon = std::min(line.find(':'), line.size());
+    visit(line.substr(0, colon), trimmed(line.substr(std::min(colon + 1, line.size()))));
+    at = end;
+  }
+}
+
 }  // namespace
 
 Tunneling::Tunneling(const plan::TunnelingConfig& plan)
@@ -75,20 +89,29 @@ std::string shownHead(std::string_view head) {
   constexpr size_t kStatusAt = std::string_view("HTTP/1.1 ").size();
   std::string shown;
   appendShown(&shown, ":status", head.substr(std::min(kStatusAt, head.size()), 3));
-  for (size_t at = head.find("\r\n"); at != std::string_view::npos;) {
-    at += 2;
-    const size_t end = head.find("\r\n", at);
-    if (end == std::string_view::npos || end == at) break;
-    const std::string_view line = head.substr(at, end - at);
-    const size_t colon = std::min(line.find(':'), line.size());
-    std::string name(line.substr(0, colon));
-    for (char& c : name) {
+  forEachLine(head, [&shown](std::string_view name, std::string_view value) {
+    std::string lower(name);
+    for (char& c : lower) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
     }
-    appendShown(&shown, name, trimmed(line.substr(std::min(colon + 1, line.size()))));
-    at = end;
-  }
+    appendShown(&shown, lower, value);
+  });
   return closeShown(std::move(shown));
+}
+
+uint32_t headerBytes(std::string_view head) {
+  // As the codec counts: three beside each name and value, and for none at all.
+  constexpr uint32_t kBeside = 3;
+  uint32_t bytes = 0;
+  forEachLine(head, [&bytes](std::string_view name, std::string_view value) {
+    bytes += static_cast<uint32_t>(name.size() + value.size()) + kBeside;
+  });
+  return std::max(bytes, kBeside);
+}
+
+uint32_t headerLineBytes(std::string_view head) {
+  const size_t begin = head.find("\r\n") + 2;
+  return static_cast<uint32_t>(head.size() - begin - 2);
 }
 
 }  // namespace fairlead::tcp

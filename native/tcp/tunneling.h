@@ -57,5 +57,9 @@ class Tunneling {
 std::string shownHeaders(unsigned status, const http::HeaderMap& headers);
 // The same of an answer's head in HTTP/1, whole.
 std::string shownHead(std::string_view head);
+// What its header lines count, as logs have it.
+uint32_t headerBytes(std::string_view head);
+// Of a request's head: the bytes of its header lines.
+uint32_t headerLineBytes(std::string_view head);
 
 }  // namespace fairlead::tcp

@@ -31,7 +31,8 @@ export function compileTunneling(
 ): TunnelingPlan | undefined {
   if (!config) return undefined;
   refuseOtherFields(place, config, FIELDS);
-  const hostname = compileFormat(config.hostname ?? '', 'header');
+  // As a line of a log: what is not there is a dash.
+  const hostname = compileFormat(config.hostname ?? '', 'tcp_log');
   if ('error' in hostname) {
     place.field('hostname').error(hostname.error, hostname);
     return undefined;
