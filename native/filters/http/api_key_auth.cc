@@ -67,7 +67,7 @@ class ApiKeyAuth final : public HttpFilter {
     }
     if (key.empty()) return refuse("missing_api_key");
     const auto client = clients.find(key);
-    if (client == clients.end()) return refuse("unkonwn_api_key");
+    if (client == clients.end()) return refuse("unknown_api_key");
     if (route_ && !route_->allowed.empty() && !route_->allowed.contains(client->second)) {
       config_.stats(scope_.worker).add(ApiKeyCounter::Forbidden);
       reply_ = {403, "Client is forbidden.", "client_not_allowed"};

@@ -11,14 +11,18 @@ class Buffer final : public HttpFilter {
  public:
   Buffer(uint32_t max_bytes, FilterPlace& place) : max_bytes_(max_bytes), place_(place) {}
 
-  FilterStatus onRequestHead(http::RequestHead&, const route::RequestView&, bool end) override {
+  FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
+                             bool end) override {
     if (end) return FilterStatus::Continue;
+    is_http2_ = head.version == http::Version::Http2;
     place_.limitRequestBuffer(max_bytes_);
     return FilterStatus::Pause;
   }
   FilterStatus onRequestData(std::string_view data, bool end) override {
     bytes_ += data.size();
-    return end && bytes_ <= max_bytes_ ? FilterStatus::Continue : FilterStatus::Buffer;
+    // As the real server: what HTTP/2 has in its last frame goes on at once, whatever its size.
+    return end && (is_http2_ || bytes_ <= max_bytes_) ? FilterStatus::Continue
+                                                      : FilterStatus::Buffer;
   }
   void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
     if (head.headers.find(HeaderId::ContentLength)) return;
@@ -29,6 +33,7 @@ class Buffer final : public HttpFilter {
   const uint32_t max_bytes_;
   FilterPlace& place_;
   uint64_t bytes_ = 0;
+  bool is_http2_ = false;
 };
 
 }  // namespace

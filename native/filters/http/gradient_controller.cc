@@ -125,8 +125,9 @@ void GradientController::leave(uint64_t begun_us, uint64_t now_us) {
 void GradientController::publish() {
   const std::lock_guard lock(mutex_);
   wake(net::Loop::readClockMicros());
+  // As the real server: what is not known yet shows as not used.
   const auto set = [this](GradientGauge gauge, uint64_t value) {
-    stats_->setOwn(static_cast<size_t>(gauge), value);
+    if (value > 0 || min_rtt_us_ > 0) stats_->setOwn(static_cast<size_t>(gauge), value);
   };
   set(GradientGauge::BurstQueueSize, headroom_);
   set(GradientGauge::ConcurrencyLimit, limit());
