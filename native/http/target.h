@@ -21,8 +21,8 @@ struct Target {
 };
 
 // RESPONSE_CODE_DETAILS of a target that no request of this method may have, whose answer is 400;
-// empty: `out` is filled. `target` is not empty. `takes_absolute`: else what would be of the absolute
-// form is a path, whatever is in it.
+// empty: `out` is filled. `target` is not empty. `takes_absolute`: else what would be of the
+// absolute form is a path, whatever is in it.
 std::string_view parseTarget(std::string_view method, std::string_view target, Target* out,
                              bool takes_absolute = true);
 

@@ -103,7 +103,16 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   const unknownFieldCount = countUnknownFields(issues);
   const deprecatedUseCount = countDeprecatedUses(issues);
   const firstUpdate = new FirstUpdate(update);
-  return { bootstrap, compiled, firstUpdate, settings, runtimeSource, runtime, unknownFieldCount, deprecatedUseCount };
+  return {
+    bootstrap,
+    compiled,
+    firstUpdate,
+    settings,
+    runtimeSource,
+    runtime,
+    unknownFieldCount,
+    deprecatedUseCount,
+  };
 }
 
 /** What loading and compiling found wrong, in the order of the text. */

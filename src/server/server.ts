@@ -361,7 +361,10 @@ export class Server implements AdminHost, RestartHost {
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
     if (deprecatedUseCount > 0) {
       this.stats.count('runtime.deprecated_feature_use', deprecatedUseCount);
-      this.stats.setGauge('runtime.deprecated_feature_seen_since_process_start', deprecatedUseCount);
+      this.stats.setGauge(
+        'runtime.deprecated_feature_seen_since_process_start',
+        deprecatedUseCount,
+      );
     }
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);

@@ -179,8 +179,7 @@ BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) 
           scope.registry.create<stats::HttpRbacShadowPolicy>(policyScope(shadow, policy)));
     });
   }
-  config->route_stats_ =
-      std::make_shared<RouteCounts<stats::HttpRbacPolicy>>(scope.workers, own);
+  config->route_stats_ = std::make_shared<RouteCounts<stats::HttpRbacPolicy>>(scope.workers, own);
   config->route_shadow_stats_ =
       std::make_shared<RouteCounts<stats::HttpRbacShadowPolicy>>(scope.workers, shadow);
   scope.late_counts.add(config->route_stats_);

@@ -185,8 +185,7 @@ class HeadReader {
       const HeaderId id = http::internHeader(name_view);
       noteId(id);
       const std::string_view trimmed = trimmedBetween(value, value_end);
-      header_bytes_ +=
-          static_cast<uint32_t>(name_view.size() + trimmed.size()) + kLeastHeaderBytes;
+      header_bytes_ += static_cast<uint32_t>(name_view.size() + trimmed.size()) + kLeastHeaderBytes;
       out->add(id, name_view, trimmed);
     }
   }

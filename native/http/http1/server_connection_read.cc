@@ -166,7 +166,8 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     return size;
   }
   http::Target target;
-  const std::string_view details = http::parseTarget(head.method, head.target, &target, !settings_.refuses_absolute_urls);
+  const std::string_view details =
+      http::parseTarget(head.method, head.target, &target, !settings_.refuses_absolute_urls);
   if (!details.empty()) {
     // What is no URL at all is found before headers are read.
     refuse({400, details}, details == kCodecError.details ? 0 : head.header_bytes);

@@ -169,9 +169,7 @@ void Session::failSilently(std::string_view details, std::string_view told) {
   breakOff(http::Breach::Rules, details, told.empty() ? details : told);
 }
 
-void Session::flooded(std::string_view details) {
-  breakOff(http::Breach::Flood, details, details);
-}
+void Session::flooded(std::string_view details) { breakOff(http::Breach::Flood, details, details); }
 
 void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;

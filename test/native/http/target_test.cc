@@ -44,7 +44,9 @@ TEST("the host header names the authority where the target does not") {
   EXPECT_EQ(authority("b:80", {"a"}, "CONNECT"), "b:80 ");
 }
 
-TEST("where absolute targets are not taken, they are paths, and the host header names the authority") {
+TEST(
+    "where absolute targets are not taken, they are paths, and the host header names the "
+    "authority") {
   const auto path = [](std::string_view method, std::string_view target) {
     Target out;
     const std::string_view details = parseTarget(method, target, &out, false);

@@ -271,7 +271,8 @@ TEST("a head may have as many headers as its limit, host included") {
 TEST("headers that are dropped as they have an underscore do not count") {
   const std::string before = "GET / HTTP/1.1\r\nhost: a\r\nb_c: v\r\n";
   const HeadLimits limits = {.max_headers = 2, .spares_underscores = true};
-  EXPECT(request(before + "h: v\r\n" + times(20, "d_e: v\r\n") + "\r\n", limits).starts_with("GET"));
+  EXPECT(
+      request(before + "h: v\r\n" + times(20, "d_e: v\r\n") + "\r\n", limits).starts_with("GET"));
   EXPECT_EQ(request(before + times(2, "h: v\r\n") + "\r\n", limits), kTooMany);
   EXPECT_EQ(request(before + times(2000, "d_e: v\r\n") + "\r\n", limits), kTooMany);
   EXPECT_EQ(request(before + "h: v\r\n\r\n", {.max_headers = 2}), kTooMany);

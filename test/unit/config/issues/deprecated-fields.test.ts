@@ -15,7 +15,10 @@ test('what is deprecated counts where extensions are made of it, twice in filter
   assert.equal(uses('static_resources.listeners[0].access_log[0].typed_config.format'), 1);
   assert.equal(uses('static_resources.clusters[0].transport_socket.typed_config.x'), 1);
   assert.equal(uses('static_resources.clusters[0].max_requests_per_connection'), 0);
-  assert.equal(uses('static_resources.clusters[0].load_balancing_policy.policies[0].typed_config.x'), 0);
+  assert.equal(
+    uses('static_resources.clusters[0].load_balancing_policy.policies[0].typed_config.x'),
+    0,
+  );
 });
 
 test('what is refused, and what is not deprecated, does not count', () => {
