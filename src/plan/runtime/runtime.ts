@@ -1,6 +1,8 @@
 // Runtime values that a compile function asks for: the static layers of the bootstrap, or a later
 // snapshot of all layers (then what depends on it is compiled anew).
 
+const MOST = 2 ** 64;
+
 /** A share that a runtime key may hold instead of a plain number. */
 export interface FractionalPercent {
   readonly numerator?: number | undefined;
@@ -26,12 +28,12 @@ export class RuntimeValues {
     return new RuntimeValues(values);
   }
 
+  /** As the real server: without what follows the point, of what fits into 64 bits. */
   number(key: string | undefined, fallback: number): number {
     const value = key === undefined ? undefined : this.#values.get(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    return typeof number === 'number' && Number.isInteger(number) && number >= 0
-      ? number
-      : fallback;
+    if (typeof number !== 'number' || !(number >= 0 && number <= MOST)) return fallback;
+    return Math.trunc(number);
   }
 
   /** What is neither true nor false counts as false where it is 0. */
