@@ -263,7 +263,7 @@ export interface NativeProxy {
   addControlPlaneStats(prefix: string): string;
   /**
    * Whether a cluster waits for its first hosts; `isNew`: nobody is shown it until then. Others go on
-   * with the hosts of the one before.
+   * with the hosts of the one before, and without any where none have come.
    */
   setWarming(cluster: string, isWarming: boolean, isNew: boolean): void;
   /** From here on there are statistics that begin so: "runtime.". */

@@ -22,6 +22,9 @@ namespace {
 // A body of this size is not kept from use to use.
 constexpr size_t kKeptBytes = 16 * 1024;
 
+// Between looks whether a name is known.
+constexpr net::Millis kNamePauseMs = 20;
+
 void clear(std::string& text) {
   text.clear();
   if (text.capacity() > kKeptBytes) text.shrink_to_fit();
@@ -86,6 +89,7 @@ void Exchange::ask() {
   // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
+    if (isNameAwaited()) return;
     charge(503);
     flag_ = "UH";
     answerLocally(503, "no healthy upstream", "no_healthy_upstream");
@@ -104,6 +108,17 @@ void Exchange::ask() {
     return;
   }
   attempt_.start(*pool, 0);
+}
+
+// As with a library of its own, which looks the name up: what fails does so at once.
+bool Exchange::isNameAwaited() {
+  const bool is_awaited = cluster_->cluster().awaitsName();
+  // Hosts that have just come may not be known on this worker yet.
+  if (!is_awaited && !std::exchange(waits_for_name_, false)) return false;
+  waits_for_name_ = is_awaited;
+  retry_at_ = loop().now() + kNamePauseMs;
+  watch(retry_at_);
+  return true;
 }
 
 void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
@@ -360,6 +375,7 @@ void Exchange::rest() {
   retries_left_ = 0;
   status_ = 0;
   is_request_complete_ = is_local_ = is_broken_ = has_ended_ = false;
+  waits_for_name_ = false;
   has_head_ = told_head_ = tells_writable_ = false;
   calls.give(*this);
 }

@@ -68,6 +68,8 @@ class Exchange final : public ListNode<Exchange>,
   bool isStream() const { return kind_ == Kind::HttpStream || kind_ == Kind::GrpcStream; }
   // ---- exchange.cc: asking ----
   void ask();
+  // Whether it asks again soon: who has that name is not known yet.
+  bool isNameAwaited();
   void sendAll(http::ClientStream& to);
   void requestComplete();
   // ---- exchange_answer.cc ----
@@ -143,6 +145,7 @@ class Exchange final : public ListNode<Exchange>,
   Kind kind_ = Kind::Http;
   bool is_request_complete_ = false;
   bool holds_retry_ = false;
+  bool waits_for_name_ = false;
   bool is_local_ = false;
   bool is_broken_ = false;
   bool has_ended_ = false;

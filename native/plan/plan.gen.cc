@@ -2827,6 +2827,12 @@ bool read(WireReader& wire, GrpcStatsFilter* out) {
       case 3:
         if (!wire.readNumber(&out->replaces_dots, "GrpcStatsFilter.replaces_dots")) return false;
         break;
+      case 4:
+        if (!wire.readNumber(&out->records_times, "GrpcStatsFilter.records_times")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->has_filter_state, "GrpcStatsFilter.has_filter_state")) return false;
+        break;
       default:
         if (!wire.skip("GrpcStatsFilter")) return false;
     }
@@ -8305,6 +8311,9 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         break;
       case 504:
         if (!readNested(wire, &out->ignored_upgrades.emplace_back(), "HttpConnectionManager.ignored_upgrades")) return false;
+        break;
+      case 505:
+        if (!wire.readNumber(&out->refuses_absolute_urls, "HttpConnectionManager.refuses_absolute_urls")) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;

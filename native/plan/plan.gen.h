@@ -1454,6 +1454,10 @@ struct GrpcStatsFilter {
   // Of methods that are counted apart: "/service/method".
   std::vector<std::string> paths;
   bool replaces_dots = false;
+  // How long hosts took to answer is recorded.
+  bool records_times = false;
+  // Logs may ask how many messages there were.
+  bool has_filter_state = false;
 };
 
 struct GrpcHttp1Bridge {
@@ -4093,6 +4097,8 @@ struct HttpConnectionManager {
   bool allows_custom_methods = false;
   // Of HTTP/1: upgrades that are passed over, as if nobody had asked for them.
   std::vector<StringMatch> ignored_upgrades;
+  // Of HTTP/1: a whole URL is a path, which no request may have.
+  bool refuses_absolute_urls = false;
 };
 
 struct WeightedTarget {

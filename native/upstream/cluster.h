@@ -3,6 +3,7 @@
 // by a message of its own).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -91,6 +92,9 @@ class Cluster {
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
+  // Nobody has said yet which hosts its name stands for. Any thread.
+  bool awaitsName() const { return awaits_name_.load(std::memory_order_relaxed); }
+  void setAwaitsName(bool awaits) { awaits_name_.store(awaits, std::memory_order_relaxed); }
   const http::ClientSettings& clientSettings() const { return client_; }
   const BalancerSettings& balancerSettings() const { return balancer_; }
   // Of its host sets that are made now.
@@ -170,6 +174,13 @@ class Cluster {
   // Control thread: before any worker knows the cluster.
   void setMembers(std::vector<NameIds::Ref> members) { members_ = std::move(members); }
 
+  // Control thread only: somebody has said which hosts it has.
+  bool wasAssigned() const { return was_assigned_; }
+  void setAssigned() { was_assigned_ = true; }
+  // Control thread only: the last of the priorities that hosts have ever had.
+  uint32_t lastPriority() const { return last_priority_; }
+  void seePriority(uint32_t priority) { last_priority_ = std::max(last_priority_, priority); }
+
   // Null: there is none.
   const RequestMeasures* measures() const { return measures_.get(); }
   // Control thread: before any worker knows the cluster.
@@ -234,6 +245,9 @@ class Cluster {
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
   std::atomic<uint32_t> drop_{0};
+  std::atomic<bool> awaits_name_{false};
+  bool was_assigned_ = false;
+  uint32_t last_priority_ = 0;
   std::atomic<uint64_t> dropped_{0};
   http::ClientSettings client_;
   std::unique_ptr<OutlierDetector> outlier_detector_;

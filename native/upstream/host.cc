@@ -74,8 +74,11 @@ bool isSameHost(const plan::Host& a, const plan::Host& b) {
          a.hostname == b.hostname && a.region == b.region && a.zone == b.zone &&
          a.sub_zone == b.sub_zone && a.labels == b.labels && a.list_labels == b.list_labels &&
          a.hash_key == b.hash_key && isReachedAlike(a, b) && a.check_hostname == b.check_hostname &&
-         a.is_not_checked == b.is_not_checked &&
-         isSameAddress(orNowhere(a.check_address), orNowhere(b.check_address));
+         a.is_not_checked == b.is_not_checked && isCheckedAlike(a, b);
+}
+
+bool isCheckedAlike(const plan::Host& a, const plan::Host& b) {
+  return isSameAddress(orNowhere(a.check_address), orNowhere(b.check_address));
 }
 
 std::shared_ptr<Host> KnownHosts::take(size_t at, const plan::Host& settings) {

@@ -159,6 +159,8 @@ inline HealthFlags Host::flagsOf(plan::Host::Health health) {
 
 // Nothing is different between them.
 bool isSameHost(const plan::Host& a, const plan::Host& b);
+// Whether both are checked in the same place, or neither.
+bool isCheckedAlike(const plan::Host& a, const plan::Host& b);
 
 // The hosts that a cluster has, for whoever reads a new list of them: most often it says the same
 // in the same order, which is seen without looking anything up.

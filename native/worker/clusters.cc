@@ -31,13 +31,6 @@ SharedWatch watchOf(const Cluster& cluster) {
   return cluster.outlierDetector() ? cluster.outlierDetector()->watch() : nullptr;
 }
 
-// As the real server: one in another locality is another host.
-bool isMoved(const plan::Host& from, const plan::Host& to) {
-  return from.region != to.region || from.zone != to.zone || from.sub_zone != to.sub_zone;
-}
-
-SharedWatch watchOf(const Host& host) { return host.outlier() ? host.outlier()->watch() : nullptr; }
-
 }  // namespace
 
 Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
@@ -196,21 +189,6 @@ bool Clusters::awaitsChecks() const {
   return false;
 }
 
-void Clusters::keepWell(const Cluster& cluster, Hosts* hosts) const {
-  const plan::Cluster& plan = cluster.settings();
-  const bool is_discovered = plan.is_resolved || plan.is_discovered;
-  if (!is_discovered || !plan.health_check || !plan.keeps_well_hosts) return;
-  using upstream::HealthFlag;
-  const std::unordered_set<std::shared_ptr<Host>> named(hosts->begin(), hosts->end());
-  for (const auto& host : *hosts) host->changeHealth(HealthFlag::PendingRemoval, {});
-  for (const auto& host : cluster.hosts()->hosts()) {
-    if (named.contains(host)) continue;
-    if (host->health().has(HealthFlag::FailedActive | HealthFlag::FailedEds)) continue;
-    host->changeHealth({}, HealthFlag::PendingRemoval);
-    hosts->push_back(host);
-  }
-}
-
 template <typename Socket>
 Result<net::SharedTransport> Clusters::makeTransport(const Socket& plan,
                                                      const stats::Scope& scope) {
@@ -322,83 +300,6 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();
   return true;
-}
-
-Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
-  const auto found = clusters_.find(plan.cluster_name);
-  if (found == clusters_.end()) return Error{"there is no cluster of this name"};
-  Cluster& cluster = *found->second;
-  const HostSet& before = *cluster.hosts();
-  upstream::HostSetRules rules = cluster.hostSetRules();
-  rules.overprovisioning_pct = plan.overprovisioning_factor_pct;
-  rules.weighs_health = plan.weighs_health;
-  cluster.setDropShare(plan.drop_millionths);
-  const auto all = std::make_shared<const std::vector<plan::Host>>(std::move(plan.hosts));
-  upstream::KnownHosts known(before.hosts());
-  const std::shared_ptr<upstream::OutlierWatch> watch = watchOf(cluster);
-  const auto load = upstream::HostLoad::Uses::of(cluster.settings());
-  Hosts hosts;
-  hosts.reserve(all->size());
-  bool is_same = !all->empty();
-  using Change = UpdateWindows::Change;
-  std::vector<Change> updates(before.priorities().size(), Change::None);
-  for (const plan::Host& host_plan : *all) {
-    std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
-    if (host && isMoved(host->settings(), host_plan)) host = nullptr;
-    // One that another detector watches is another host.
-    if (host && watchOf(*host) != watch) host = nullptr;
-    // So is one of which less, or more, is to be known.
-    if (host && (host->load() ? host->load()->uses() : upstream::HostLoad::Uses()) != load) {
-      host = nullptr;
-    }
-    const bool is_as_before = host && upstream::isSameHost(host->settings(), host_plan);
-    is_same = is_same && is_as_before;
-    if (host_plan.priority >= updates.size()) updates.resize(host_plan.priority + 1, Change::None);
-    if (host && !is_as_before) updates[host_plan.priority] = Change::Members;
-    // As the real server, which makes all of them anew before it looks which are there.
-    if (!host || cluster.settings().is_discovered) countTransport(cluster, host_plan);
-    if (!host) {
-      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch, load);
-      setUnchecked(cluster, *host);
-    }
-    hosts.push_back(std::move(host));
-  }
-  // Nothing is new: balancers go on where they are.
-  if (is_same && before.isOf(hosts, rules)) {
-    noteReady(cluster);
-    return {};
-  }
-  for (size_t i = 0; i < hosts.size(); ++i) {
-    hosts[i]->setSettings(upstream::HostSettings(all, &(*all)[i]));
-  }
-  const size_t named = hosts.size();
-  keepWell(cluster, &hosts);
-  // Those that only stay have settings of an earlier assignment, which lives on with this one.
-  std::shared_ptr<const void> settings = all;
-  if (hosts.size() > named) {
-    using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
-    settings = std::make_shared<const Both>(all, before.settings());
-  }
-  if (watch) watch->detector->setHosts(hosts);
-  // Those that come later are weighed with those that are there.
-  if (load.weights && !before.hosts().empty()) {
-    LoadWeights::update(cluster, hosts, upstream::hostClockMs());
-  }
-  auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
-  prepareBalancing(cluster, set.get());
-  for (const size_t priority : set->prioritiesOtherThan(before)) {
-    if (priority >= updates.size()) updates.resize(priority + 1, Change::None);
-    updates[priority] = Change::Members;
-  }
-  // What discovery says is told at once, also where the hosts stay.
-  noteUpdate(cluster, updates);
-  countMembers(cluster, *set);
-  retire(cluster);
-  put(found->second, std::move(set), delta);
-  countBalancing(cluster);
-  auto checked = check(cluster);
-  noteReady(cluster);
-  return checked;
 }
 
 bool Clusters::noteUpdate(const Cluster& cluster,

@@ -45,6 +45,8 @@ class Clusters {
   // Hosts of an address that the cluster has already go on as they are. The error names what is
   // wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
+  // It goes on with the hosts of the one before it, and nobody has said yet which it has.
+  bool hasOthersHosts(const std::string& name) const;
   // What has been found out of hosts' health: each cluster whose hosts it changes has a new set of
   // the same hosts.
   void applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta);
@@ -76,7 +78,7 @@ class Clusters {
   // Kept for a cluster of that name that comes later, or takes its place.
   void applyRuntime(const plan::ClusterRuntime& runtime);
   // Whether it waits for its first hosts, and whether there was none of its name before: then no
-  // page shows it yet.
+  // page shows it yet. Of one that is hidden, whether calls wait for its name.
   enum class Warming { None, New, InPlace };
   void setWarming(const std::string& name, Warming warming);
   bool isShown(const std::string& name) const {
@@ -132,8 +134,21 @@ class Clusters {
   void setUnchecked(const upstream::Cluster& cluster, upstream::Host& host) const;
   // Of the hosts of a cluster in whose place comes another.
   void forgetChecks(const upstream::Cluster& before, const upstream::Cluster& after) const;
+  // Of an assignment: its hosts, and those that others of their address have replaced.
+  struct Taken {
+    Hosts hosts;
+    Hosts replaced;
+    // Each of them was there, and has nothing new.
+    bool is_same = true;
+    // By priority: where one that was there has something new.
+    std::vector<UpdateWindows::Change> updates;
+  };
+  using HostPlans = std::shared_ptr<const std::vector<plan::Host>>;
+  Taken takeHosts(upstream::Cluster& cluster, const HostPlans& plans);
   // Hosts that discovery names no more and that are well stay, until a check of theirs fails.
-  void keepWell(const upstream::Cluster& cluster, Hosts* hosts) const;
+  Hosts wellOnes(const upstream::Cluster& cluster, const Taken& named) const;
+  // As the real server shows it: of the last priority alone.
+  void showMaxWeight(upstream::Cluster& cluster, const std::vector<plan::Host>& plans);
   void countTransport(upstream::Cluster& cluster, const plan::Host& host);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();

@@ -144,6 +144,10 @@ void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, war
 void Clusters::setWarming(const std::string& name, Warming warming) {
   const auto found = clusters_.find(name);
   if (found == clusters_.end()) return;
+  if (found->second->settings().is_hidden) {
+    found->second->setAwaitsName(warming != Warming::None);
+    return;
+  }
   forgetWarming(name);
   if (warming != Warming::None) warming_[name] = warming;
   if (warming == Warming::New) ++new_warming_;

@@ -215,6 +215,13 @@ class DataPlane {
     clusters_.setWarming(cluster, !is_warming ? Warming::None
                                   : is_new    ? Warming::New
                                               : Warming::InPlace);
+    if (is_warming || !clusters_.hasOthersHosts(cluster)) return;
+    // It has waited in vain.
+    plan::Update update;
+    plan::Assignment& nothing = update.assignments.emplace_back();
+    nothing.cluster_name = cluster;
+    nothing.overprovisioning_factor_pct = 140;
+    apply(std::move(update));
   }
   bool isShown(const std::string& cluster) const { return clusters_.isShown(cluster); }
 

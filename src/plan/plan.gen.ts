@@ -2191,6 +2191,10 @@ export interface GrpcStatsFilter {
   /** Of methods that are counted apart: "/service/method". */
   readonly paths?: readonly string[] | undefined;
   readonly replaces_dots?: boolean | undefined;
+  /** How long hosts took to answer is recorded. */
+  readonly records_times?: boolean | undefined;
+  /** Logs may ask how many messages there were. */
+  readonly has_filter_state?: boolean | undefined;
 }
 
 export interface GrpcHttp1Bridge {
@@ -2812,6 +2816,8 @@ export interface HttpConnectionManager {
   readonly allows_custom_methods?: boolean | undefined;
   /** Of HTTP/1: upgrades that are passed over, as if nobody had asked for them. */
   readonly ignored_upgrades?: readonly StringMatch[] | undefined;
+  /** Of HTTP/1: a whole URL is a path, which no request may have. */
+  readonly refuses_absolute_urls?: boolean | undefined;
 }
 
 /** What the header proxy-status says (RFC 9209) of answers that the proxy makes itself. */
@@ -6081,6 +6087,8 @@ function writeGrpcStatsFilter(out: WireWriter, message: GrpcStatsFilter): void {
   if (message.all_methods) out.number(8, message.all_methods ? 1 : 0);
   if (message.paths) for (const item of message.paths) out.text(18, item);
   if (message.replaces_dots) out.number(24, message.replaces_dots ? 1 : 0);
+  if (message.records_times) out.number(32, message.records_times ? 1 : 0);
+  if (message.has_filter_state) out.number(40, message.has_filter_state ? 1 : 0);
 }
 
 function writeGrpcHttp1Bridge(out: WireWriter, message: GrpcHttp1Bridge): void {
@@ -6462,6 +6470,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.records_route_resolution) out.number(4016, message.records_route_resolution ? 1 : 0);
   if (message.allows_custom_methods) out.number(4024, message.allows_custom_methods ? 1 : 0);
   if (message.ignored_upgrades) for (const item of message.ignored_upgrades) out.message(4034, item, writeStringMatch);
+  if (message.refuses_absolute_urls) out.number(4040, message.refuses_absolute_urls ? 1 : 0);
 }
 
 function writeProxyStatus(out: WireWriter, message: ProxyStatus): void {

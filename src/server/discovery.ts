@@ -307,11 +307,15 @@ export class Discovery {
     if (dns) await this.#beginDns(dns);
   }
 
-  /** Clusters that no configuration has: nobody waits for their hosts. */
+  /** Clusters that no configuration has: only who asks them waits for their hosts. */
   #startHidden(): void {
     const follow = (plan: DnsClusterPlan): void => {
       const answer = this.#beginDns(plan, true);
-      if (answer) unawaited('the hosts of a service', answer);
+      if (!answer) return;
+      const { native } = this.#host;
+      native.setWarming(plan.name, true, false);
+      const known = answer.finally(() => native.setWarming(plan.name, false, false));
+      unawaited('the hosts of a service', known);
     };
     for (const plan of this.#compiled.hiddenDns) follow(plan);
     this.#compiled.context.hiddenClusters.follow(({ cluster, assignment, dns }) => {

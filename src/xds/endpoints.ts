@@ -227,17 +227,11 @@ export class EndpointSubscription {
   }
 
   #apply(message: ClusterLoadAssignment, assignment: Assignment): string | undefined {
-    const { stats } = this.#host;
-    if (JSON.stringify(assignment.hosts) === JSON.stringify(this.#applied.hosts)) {
-      stats.count(`${this.#statPrefix}update_no_rebuild`);
-    }
     const errors = this.#native.apply(encodeUpdate({ assignments: [assignment] }));
     if (errors.length > 0) return errors.map((error) => error.message).join('\n');
     this.#current = message;
     this.#applied = assignment;
     this.#expectAnother(message.policy?.endpoint_stale_after ?? 0);
-    const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
-    stats.setGauge(`${this.#statPrefix}max_host_weight`, Math.max(1, ...weights));
     return undefined;
   }
 

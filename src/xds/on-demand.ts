@@ -12,7 +12,8 @@ import type { DynamicCluster, HostSources } from './clusters.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
-export interface DemandHost extends HostSources {
+export interface DemandHost {
+  readonly hosts: HostSources;
   /** Whether it can be asked for: who waits is told later. */
   askForHost(name: string): boolean;
   askForRoutes(table: string, onDone: () => void): boolean;
@@ -146,7 +147,7 @@ class ClustersOnDemand {
         encodeUpdate({
           clusters: plans.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
           assignments: plans.flatMap(
-            ({ plan }) => plan.assignment ?? this.#host.hostsOf(plan) ?? [],
+            ({ plan }) => plan.assignment ?? this.#host.hosts.hostsOf(plan) ?? [],
           ),
         }),
       );
@@ -155,7 +156,7 @@ class ClustersOnDemand {
         const name = cluster.message.name ?? '';
         const isNew = !this.#current.has(name);
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
-        this.#host.follow(plan, isNew);
+        this.#host.hosts.follow(plan, isNew);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }
       return undefined;

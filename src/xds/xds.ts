@@ -1,8 +1,6 @@
 // All resources that are not written in the bootstrap.
 import type { envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment } from '../../build/messages.gen.js';
 import type { NativeProxy } from '../native.js';
-import type { ClusterPlan } from '../plan/cluster/cluster.js';
-import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
 import type { LaterContext } from '../plan/compiled.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
@@ -11,9 +9,9 @@ import type { DiscoveredKind, DiscoveredPlace } from '../plan/discovered.js';
 import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { unawaited } from '../base/bugs.js';
-import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
+import { ClusterHosts, type ClusterHostsHost } from './cluster-hosts.js';
+import { ClusterSubscription, type DynamicCluster } from './clusters.js';
 import type { DynamicListener } from './departures.js';
-import { EndpointSubscription } from './endpoints.js';
 import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
 import { LISTENERS } from './waiting-listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
@@ -24,7 +22,6 @@ import { RouteSubscription, type DynamicRoutes } from './routes.js';
 import { Secrets, type DynamicSecret } from './secrets.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { RtdsPlan } from '../plan/rtds.js';
-import type { NamedClusterPlan } from '../plan/cluster/cluster-plan.js';
 import type { StreamPlan } from '../plan/sources.js';
 import { ControlPlanes, type ControlPlanesHost } from './control-planes.js';
 import { InitTargets } from './init-targets.js';
@@ -51,17 +48,12 @@ export interface XdsPlan {
 }
 
 export interface XdsHost
-  extends Omit<ControlPlanesHost, 'native'>, Pick<ListenerHost, 'drain' | 'mayListen'> {
+  extends
+    Omit<ControlPlanesHost, 'native'>,
+    Omit<ClusterHostsHost, keyof Subscribing>,
+    Pick<ListenerHost, 'drain' | 'mayListen'> {
   /** Of the runtime, by its name. */
   useLayer(name: string, values: PlainObject): void;
-  /** A cluster has come whose hosts DNS knows. Resolves with the first answer; undefined: nobody asks. */
-  followDns(plan: DnsClusterPlan): Promise<void> | undefined;
-  /** Of any cluster that has gone. */
-  forgetDns(cluster: string): void;
-  /** A cluster has come whose hosts are those that requests name. */
-  followNames(plan: NamedClusterPlan): void;
-  /** Of any cluster that has gone. */
-  forgetNames(cluster: string): void;
 }
 
 /** What EDS says of a cluster. */
@@ -95,7 +87,7 @@ export class Xds {
   readonly #routesToCome = new InitTargets();
   readonly #context: LaterContext;
   readonly #routes = new Map<RdsPlan, RouteSubscription>();
-  readonly #endpoints = new Map<string, EndpointSubscription>();
+  readonly #hosts: ClusterHosts;
   readonly #clusters: ClusterSubscription | undefined;
   readonly #listeners: ListenerSubscription | undefined;
   readonly #secrets: Secrets;
@@ -109,10 +101,6 @@ export class Xds {
   #isStopped = false;
   #areClustersReady = false;
   #isStarted = false;
-  /** Clusters that wait for their hosts, and for what. */
-  readonly #warming = new Map<string, Promise<unknown>>();
-  /** Of clusters of CDS. */
-  readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of listeners of LDS. */
   #ofListeners: ReadonlySet<TlsSocketPlan> = new Set();
   /** Those of them that the data plane has. */
@@ -141,24 +129,22 @@ export class Xds {
         this.#followRoutes();
       },
     });
-    for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
+    this.#hosts = new ClusterHosts(native, plan.context, this.#host, {
+      secrets: this.#secrets,
+      onWarm: (name) => this.#clusters?.onWarm(name),
+    });
+    for (const one of plan.eds) this.#hosts.addEndpoints(one);
     for (const one of plan.tls) this.#secrets.add(one);
     this.#listenerTls = plan.listenerTls;
-    const hosts: HostSources = {
-      follow: (cluster, isNew) => this.#follow(cluster, isNew),
-      hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
-      forget: (name) => this.#forget(name),
-      isWarming: (name) => this.isWarming(name),
-    };
-    this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, hosts);
+    this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, this.#hosts);
     const parts = { sources: plan.context.clusterSources, compile: plan.compileClusterLater };
     this.#demands = new Demands(parts, native, this.#host, {
-      ...hosts,
+      hosts: this.#hosts,
       askForHost: (name) => this.#askForHost(name),
       askForRoutes: (table, onDone) => this.#askForRoutes(table, onDone),
       isStatic: (name) => this.#clusterNames().has(name),
-      warmed: async (name) => this.#endpoints.get(name)?.warmed,
+      warmed: async (name) => this.#hosts.endpoints.get(name)?.warmed,
     });
     const needs: NeedSources = {
       routes: (slot) => {
@@ -201,7 +187,7 @@ export class Xds {
     for (const one of this.#layers) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
-    for (const one of this.#endpoints.values()) one.start();
+    for (const one of this.#hosts.endpoints.values()) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
     this.#clusters?.start();
@@ -229,7 +215,8 @@ export class Xds {
     this.#isStopped = true;
     for (const one of this.#layers) one.stop();
     this.#listeners?.stop();
-    for (const one of [...this.#endpoints.values(), ...this.#routes.values()]) one.stop();
+    this.#hosts.stop();
+    for (const one of this.#routes.values()) one.stop();
     for (const one of this.#scopes.values()) one.stop();
     this.#extensions.stop();
     this.#demands.stop();
@@ -275,13 +262,13 @@ export class Xds {
 
   /** Undefined: the cluster is not of the type EDS. */
   endpointsOf(cluster: string): DynamicEndpoints | undefined {
-    const found = this.#endpoints.get(cluster);
+    const found = this.#hosts.endpoints.get(cluster);
     return found && { serviceName: found.serviceName, assignment: found.current };
   }
 
   /** Pairs in a row: a cluster, and what its hosts are called in EDS where that is another name. */
   serviceNames(): string[] {
-    return [...this.#endpoints].flatMap(([cluster, { serviceName }]) =>
+    return [...this.#hosts.endpoints].flatMap(([cluster, { serviceName }]) =>
       serviceName === '' ? [] : [cluster, serviceName],
     );
   }
@@ -296,7 +283,7 @@ export class Xds {
 
   /** The hosts of a cluster of CDS are waited for. */
   isWarming(cluster: string): boolean {
-    return this.#warming.has(cluster);
+    return this.#hosts.isWarming(cluster);
   }
 
   /** What is in use while that cluster of CDS waits; undefined: nothing. */
@@ -409,62 +396,5 @@ export class Xds {
     this.#discovered = wanted;
     this.#extensions.fill(placed.filter((one) => !this.#filled.has(one)));
     this.#filled = new Set(placed);
-  }
-
-  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
-    const before = this.#sockets.get(name) ?? [];
-    this.#sockets.set(name, sockets);
-    for (const socket of sockets) this.#secrets.add(socket);
-    // After those that are new: a secret that both have is not asked for again.
-    for (const socket of before) this.#secrets.remove(socket);
-    const same = eds && this.#sameEndpoints(eds);
-    if (!same) this.#forgetEndpoints(name);
-    const fresh = eds && !same ? this.#addEndpoints(eds) : undefined;
-    fresh?.start();
-    this.#host.forgetDns(name);
-    const answer = dns && this.#host.followDns(dns);
-    this.#warm(name, fresh?.isWarming ? fresh.warmed : answer, isNew);
-    this.#host.forgetNames(name);
-    if (names) this.#host.followNames(names);
-  }
-
-  #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
-    this.#warming.delete(name);
-    if (!hosts) return;
-    this.#warming.set(name, hosts);
-    this.#native.setWarming(name, true, isNew);
-    const end = async (): Promise<void> => {
-      await hosts;
-      if (this.#warming.get(name) !== hosts) return;
-      this.#warming.delete(name);
-      this.#native.setWarming(name, false, isNew);
-      this.#clusters?.onWarm(name);
-    };
-    unawaited('a cluster that waits for its hosts', end());
-  }
-
-  #forget(cluster: string): void {
-    for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
-    this.#sockets.delete(cluster);
-    this.#warming.delete(cluster);
-    this.#forgetEndpoints(cluster);
-    this.#host.forgetDns(cluster);
-    this.#host.forgetNames(cluster);
-  }
-
-  #forgetEndpoints(cluster: string): void {
-    this.#endpoints.get(cluster)?.stop();
-    this.#endpoints.delete(cluster);
-  }
-
-  #sameEndpoints(plan: EdsPlan): EndpointSubscription | undefined {
-    const known = this.#endpoints.get(plan.cluster);
-    return known?.isFor(plan) ? known : undefined;
-  }
-
-  #addEndpoints(plan: EdsPlan): EndpointSubscription {
-    const one = new EndpointSubscription(plan, this.#native, this.#context, this.#host);
-    this.#endpoints.set(plan.cluster, one);
-    return one;
   }
 }

@@ -1,5 +1,6 @@
 // A service that is told of requests and answers part by part, and says what becomes of each.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -134,7 +135,13 @@ async function startOrigin(t: TestContext): Promise<number> {
   return (origin.address() as AddressInfo).port;
 }
 
-async function startWith(t: TestContext, service: number, fields: object, grpc?: object) {
+async function startWith(
+  t: TestContext,
+  service: number,
+  fields: object,
+  grpc?: object,
+  rest: object = {},
+) {
   const web = webBootstrap([toCluster('/', 'origin') as never]) as unknown as {
     static_resources: {
       listeners: { filter_chains: { filters: { typed_config: { http_filters: object[] } }[] }[] }[];
@@ -164,7 +171,7 @@ async function startWith(t: TestContext, service: number, fields: object, grpc?:
       },
     },
   ];
-  const proxy = await startProxy(t, web);
+  const proxy = await startProxy(t, { ...web, ...rest });
   const stat = async (name: string): Promise<number> => {
     const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}`)).text();
     return Number(/: (\d+)/.exec(page)?.[1] ?? -1);
@@ -241,6 +248,47 @@ test('a processor is reached without a cluster of the configuration, and no page
     assert.doesNotMatch(await (await fetch(`${adminUrl}/${page}`)).text(), /google_grpc [0-9]/);
   }
   assert.equal(await stat('cluster_manager.active_clusters'), 2);
+});
+
+/** A name server that knows 127.0.0.1 by any name, and takes so long to say so. */
+async function startNameServer(t: TestContext, delayMs: number): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.on('message', (question, from) => {
+    const end = question.indexOf(0, 12) + 5;
+    const isIpv4 = question.readUInt16BE(end - 4) === 1;
+    const record = isIpv4 ? 'c00c000100010000000500047f000001' : '';
+    const answer = Buffer.concat([question.subarray(0, end), Buffer.from(record, 'hex')]);
+    answer.writeUInt16BE(0x8180, 2);
+    answer.writeUInt16BE(isIpv4 ? 1 : 0, 6);
+    answer.writeUInt32BE(0, 8);
+    setTimeout(() => socket.send(answer, from.port, from.address), delayMs);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  t.after(() => new Promise<void>((resolve) => socket.close(() => resolve())));
+  return socket.address().port;
+}
+
+test('the first request waits until the name of its processor is known', async (t) => {
+  const { port } = await serve(t, (one, stream) => {
+    stream.write(one.answer(one.part === 'request' ? setHeader('x-user', 'bob') : undefined));
+  });
+  const google = { target_uri: `processor.test:${port}`, stat_prefix: 'proc' };
+  const names = { address: '127.0.0.1', port_value: await startNameServer(t, 700) };
+  const { url, stat } = await startWith(
+    t,
+    port,
+    {},
+    { google_grpc: google },
+    {
+      dns_resolution_config: { resolvers: [{ socket_address: names }] },
+    },
+  );
+  const answers = await Promise.all([fetch(url), fetch(url)]);
+  assert.deepEqual(
+    answers.map(({ headers }) => headers.get('x-user')),
+    ['bob', 'bob'],
+  );
+  assert.equal(await stat('ext_proc.streams_failed'), 0);
 });
 
 test('a processor of HTTP is asked about heads, and errors of its are told apart', async (t) => {
