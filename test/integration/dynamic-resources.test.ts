@@ -310,9 +310,10 @@ test('a source that is not there, or is of another kind, is refused with its pla
   const bootstrapWith = (source: Message): string =>
     JSON.stringify(rdsBootstrap('web', source, []));
   const file = join(makeFolder(t), 'bootstrap.json');
-  const refusalOf = async (source: Message): Promise<string> => {
+  const refusalOf = async (source: Message, mode = 'validate'): Promise<string> => {
     writeFileSync(file, bootstrapWith(source));
-    const { code, stderr } = await runCommand(t, '--mode', 'validate', '-c', file);
+    const args = ['--use-dynamic-base-id', '-c', file];
+    const { code, stderr } = await runCommand(t, '--mode', mode, ...args);
     assert.equal(code, 1);
     return stderr;
   };
@@ -322,7 +323,7 @@ test('a source that is not there, or is of another kind, is refused with its pla
     new RegExp(`${at}\\.path_config_source\\.path: paths must refer to an existing path`),
   );
   assert.match(
-    await refusalOf({ ads: {}, resource_api_version: 'V3' }),
+    await refusalOf({ ads: {}, resource_api_version: 'V3' }, 'serve'),
     new RegExp(`${at}\\.ads: ADS must be configured to support an ADS config source`),
   );
 });

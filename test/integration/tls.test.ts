@@ -385,9 +385,9 @@ test('secrets from files take the place of others for new connections; wrong one
   putResources(authority, '4', [trust]);
   await until('sds.authority.update_success', 3);
   assert.equal((await get(port, client)).body, 'hello');
-  // A file that the secret names is replaced.
+  // A file that the secret names is replaced: it fails once for each that is in its folder.
   putText(chainFile, CLIENT_CERTIFICATE);
-  await until('sds.pair.key_rotation_failed', 1);
+  await until('sds.pair.key_rotation_failed', 2);
   assert.equal((await get(port, client)).body, 'hello');
   putText(keyFile, CLIENT_KEY);
   const checkServerIdentity = (): undefined => undefined;
