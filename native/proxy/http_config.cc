@@ -23,6 +23,17 @@ http::EscapedSlashes escapedSlashes(plan::HttpConnectionManager::EscapedSlashes 
   return http::EscapedSlashes::Keep;
 }
 
+// Whatever limits a request limits its head; 0: nothing does.
+net::Millis headTimeout(const plan::HttpConnectionManager& settings) {
+  net::Millis least = 0;
+  const net::Millis limits[] = {settings.request_headers_timeout_ms, settings.request_timeout_ms,
+                                settings.max_stream_duration_ms, settings.stream_idle_timeout_ms};
+  for (const net::Millis limit : limits) {
+    if (limit > 0 && (least == 0 || limit < least)) least = limit;
+  }
+  return least;
+}
+
 }  // namespace
 
 HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buffer_limit)
@@ -46,7 +57,7 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   codec.preserve_case = plan.preserve_case.get();
   codec.delayed_close_ms = settings.delayed_close_timeout_ms;
   codec.idle_timeout_ms = settings.idle_timeout_ms;
-  codec.head_timeout_ms = settings.request_headers_timeout_ms;
+  codec.head_timeout_ms = headTimeout(settings);
   path_rules.normalize = settings.normalize_path;
   path_rules.merge_slashes = settings.merge_slashes;
   path_rules.escaped_slashes = escapedSlashes(settings.escaped_slashes);

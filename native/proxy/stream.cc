@@ -371,9 +371,18 @@ void Stream::onRequestBroken(uint16_t status, std::string_view details) {
   onUpstreamBroken(Flag::DownstreamProtocolError, details);
 }
 
+// Which of its limits the head has come to, which begins what they are for.
 void Stream::onRequestHeadTimeout() {
-  stats().add(Counter::DownstreamRqHeaderTimeout);
-  answer({408, "request header timeout", "request_header_timeout", std::nullopt, false, true});
+  const plan::HttpConnectionManager& plan = config().plan;
+  const net::Millis reached = config().codec.head_timeout_ms;
+  if (plan.request_headers_timeout_ms == reached) {
+    stats().add(Counter::DownstreamRqHeaderTimeout);
+    answer({408, "request header timeout", "request_header_timeout", std::nullopt, false, true});
+  } else if (plan.max_stream_duration_ms == reached) {
+    answer(tooLong(Limit::Duration));
+  } else {
+    answer(tooLong(plan.request_timeout_ms == reached ? Limit::Request : Limit::Idle));
+  }
 }
 
 void Stream::onRequestReset(http::ResetReason reason, std::string_view details) {

@@ -227,6 +227,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onRescale() override;
   void watch(net::Millis deadline);
   void touch();
+  // What ends a request that took too long, counted.
+  enum class Limit : uint8_t { Duration, Request, Idle };
+  filters::LocalReply tooLong(Limit limit);
   void countStatus(uint16_t status);
   void end();
   void countEnd();

@@ -100,6 +100,25 @@ void Stream::watch(net::Millis deadline) {
   if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
 }
 
+filters::LocalReply Stream::tooLong(Limit limit) {
+  const uint16_t status = isRequestComplete() ? 504 : 408;
+  switch (limit) {
+    case Limit::Duration: {
+      stats().add(Counter::DownstreamRqMaxDurationReached);
+      filters::LocalReply reply{status, "downstream duration timeout", "max_duration_timeout"};
+      reply.grpc_status = kGrpcDeadlineExceeded;
+      return reply;
+    }
+    case Limit::Request:
+      stats().add(Counter::DownstreamRqTimeout);
+      return {408, "request timeout", "request_overall_timeout", std::nullopt, false, true};
+    case Limit::Idle:
+      break;
+  }
+  stats().add(Counter::DownstreamRqIdleTimeout);
+  return {status, "stream timeout", "stream_idle_timeout", format::ResponseFlag::StreamIdleTimeout};
+}
+
 void Stream::onTimer() {
   if (state_ == State::Resting) return;
   const net::Millis now = loop().now();
@@ -107,20 +126,13 @@ void Stream::onTimer() {
     logAccess(format::LogType::DownstreamPeriodic);
     logAgainLater();
   }
-  const uint16_t status = isRequestComplete() ? 504 : 408;
-  filters::LocalReply reply{status, {}, {}};
+  filters::LocalReply reply{408, {}, {}};
   if (duration_deadline_ <= now) {
-    stats().add(Counter::DownstreamRqMaxDurationReached);
-    reply.body = "downstream duration timeout";
-    reply.details = "max_duration_timeout";
-    reply.grpc_status = kGrpcDeadlineExceeded;
+    reply = tooLong(Limit::Duration);
   } else if (request_deadline_ <= now) {
-    stats().add(Counter::DownstreamRqTimeout);
-    reply = {408, "request timeout", "request_overall_timeout", std::nullopt, false, true};
+    reply = tooLong(Limit::Request);
   } else if (idle_deadline_ <= now) {
-    stats().add(Counter::DownstreamRqIdleTimeout);
-    reply = {status, "stream timeout", "stream_idle_timeout",
-             format::ResponseFlag::StreamIdleTimeout};
+    reply = tooLong(Limit::Idle);
   } else {
     watch(std::min({duration_deadline_, request_deadline_, idle_deadline_, log_deadline_}));
     return;

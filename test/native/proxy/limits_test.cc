@@ -326,4 +326,32 @@ TEST("Without room for a pool of connections there is no host; an idle one makes
   EXPECT_EQ(full.stat("cluster.origin.upstream_rq_total"), 0u);
 }
 
+TEST("What limits requests and streams limits their heads, too") {
+  struct Limited {
+    const char* what;
+    const char* stat;
+    uint64_t plan::HttpConnectionManager::* limit;
+  };
+  for (const Limited& one : {
+           Limited{"stream timeout", "http.in.downstream_rq_idle_timeout",
+                   &plan::HttpConnectionManager::stream_idle_timeout_ms},
+           Limited{"request timeout", "http.in.downstream_rq_timeout",
+                   &plan::HttpConnectionManager::request_timeout_ms},
+           Limited{"downstream duration timeout", "http.in.downstream_rq_max_duration_reached",
+                   &plan::HttpConnectionManager::max_stream_duration_ms},
+           Limited{"request header timeout", "http.in.downstream_rq_header_timeout",
+                   &plan::HttpConnectionManager::request_headers_timeout_ms},
+       }) {
+    plan::Update plan = httpPlan({1});
+    (*plan.listeners[0].filter_chains[0].http).*one.limit = 30;
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    client.write("GET / HTTP/1.1\r\nhost: a\r\n");
+    const std::string answer = client.readMessage();
+    EXPECT(answer.starts_with("HTTP/1.1 408"));
+    EXPECT(answer.ends_with(one.what));
+    EXPECT_EQ(proxy.stat(one.stat), 1u);
+  }
+}
+
 }  // namespace fairlead::test
