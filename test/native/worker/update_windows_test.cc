@@ -1,6 +1,8 @@
 // When workers hear of changed hosts.
 #include "worker/update_windows.h"
 
+#include <string>
+
 #include "stats/scopes.h"
 #include "test/native/test.h"
 
@@ -10,7 +12,6 @@ namespace {
 
 using worker::UpdateWindows;
 using Change = UpdateWindows::Change;
-using Counter = stats::ClusterManager::Counter;
 
 struct Windows {
   stats::Registry registry{1};
@@ -21,7 +22,9 @@ struct Windows {
   bool note(std::vector<Change> changes, uint64_t now_ms) {
     return windows.note("c", 1000, changes, now_ms);
   }
-  uint64_t count(Counter counter) const { return stats->shard(0)->value(counter); }
+  uint64_t count(const std::string& name) const {
+    return registry.value("cluster_manager." + name).value_or(0);
+  }
 };
 
 }  // namespace
@@ -35,10 +38,10 @@ TEST("Changes that come sooner than a window after others are told together when
   EXPECT(w.windows.run(1599).empty());
   EXPECT_EQ(w.windows.run(1600).size(), 1u);
   EXPECT(!w.note({Change::Details}, 2500));
-  EXPECT_EQ(w.count(Counter::ClusterUpdated), 1u);
-  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 1u);
-  EXPECT_EQ(w.count(Counter::ClusterUpdatedViaMerge), 1u);
-  EXPECT_EQ(w.count(Counter::UpdateMergeCancelled), 0u);
+  EXPECT_EQ(w.count("cluster_updated"), 1u);
+  EXPECT_EQ(w.count("update_out_of_merge_window"), 1u);
+  EXPECT_EQ(w.count("cluster_updated_via_merge"), 1u);
+  EXPECT_EQ(w.count("update_merge_cancelled"), 0u);
 }
 
 TEST("Of hosts that come or go workers hear at once, and then of what has waited") {
@@ -47,9 +50,9 @@ TEST("Of hosts that come or go workers hear at once, and then of what has waited
   EXPECT(!w.note({Change::Details, Change::None}, 200));
   EXPECT(w.note({Change::Members, Change::Members}, 300));
   EXPECT_EQ(w.windows.due(), UINT64_MAX);
-  EXPECT_EQ(w.count(Counter::ClusterUpdated), 3u);
-  EXPECT_EQ(w.count(Counter::UpdateMergeCancelled), 1u);
-  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 0u);
+  EXPECT_EQ(w.count("cluster_updated"), 3u);
+  EXPECT_EQ(w.count("update_merge_cancelled"), 1u);
+  EXPECT_EQ(w.count("update_out_of_merge_window"), 0u);
   w.note({Change::Details}, 400);
   w.windows.forget("c");
   EXPECT(w.windows.run(10'000).empty());
@@ -59,8 +62,8 @@ TEST("Without a window each change is told") {
   Windows w;
   EXPECT(w.windows.note("c", 0, {Change::Details, Change::Details}, 1));
   EXPECT(w.windows.note("c", 0, {Change::Details}, 1));
-  EXPECT_EQ(w.count(Counter::ClusterUpdated), 3u);
-  EXPECT_EQ(w.count(Counter::UpdateOutOfMergeWindow), 0u);
+  EXPECT_EQ(w.count("cluster_updated"), 3u);
+  EXPECT_EQ(w.count("update_out_of_merge_window"), 0u);
 }
 
 }  // namespace fairlead::test
