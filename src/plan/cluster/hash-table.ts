@@ -100,7 +100,12 @@ export function compileHashPolicy(
   place: Place,
 ): Pick<BalancerPlan, 'hashPolicies'> {
   if (!config?.hash_policy || config.hash_policy.length === 0) return {};
-  return { hashPolicies: compileHashPolicies(config.hash_policy, place.field('hash_policy')) };
+  const at = place.field('hash_policy');
+  config.hash_policy.forEach((policy, index) => {
+    const { terminal: _, ...specifier } = policy;
+    if (Object.keys(specifier).length === 0) at.index(index).error('has no policy_specifier');
+  });
+  return { hashPolicies: compileHashPolicies(config.hash_policy, at) };
 }
 
 function isPrime(number: number): boolean {

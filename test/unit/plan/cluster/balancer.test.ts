@@ -233,3 +233,19 @@ test('hosts have the weight of their locality where it is named, and the key by 
   assert.equal(second?.locality_weight, 5);
   assert.equal(second.hash_key, 'k');
 });
+
+test('a hash policy of a typed balancer says what it is made of', () => {
+  const type = 'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash';
+  const typed_config = any(type, { consistent_hashing_lb_config: { hash_policy: [{}] } });
+  const compiled = compileStatic({
+    clusters: [
+      {
+        name: 'a',
+        load_balancing_policy: {
+          policies: [{ typed_extension_config: { name: 'r', typed_config } }],
+        },
+      },
+    ],
+  });
+  assert.match(issuesOf(compiled).join(), /hash_policy\[0\]: has no policy_specifier/);
+});
