@@ -9445,7 +9445,7 @@ bool read(WireReader& wire, SinkFormat* out) {
   while (wire.nextField("SinkFormat")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 2, "SinkFormat.kind")) return false;
+        if (!wire.readEnum(&out->kind, 3, "SinkFormat.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->prefix, "SinkFormat.prefix")) return false;

@@ -4701,6 +4701,8 @@ struct SinkFormat {
     DogStatsd = 1,
     // The `envoy_metrics` of a StreamMetricsMessage.
     Metrics = 2,
+    // Lines with tags in their names: "prefix.name;tag=value:1|c".
+    Graphite = 3,
   };
   Kind kind = {};
   std::string prefix;

@@ -17,6 +17,11 @@ enum class MetricType : uint8_t { Counter = 0, Gauge = 1, Summary = 2, Histogram
 void appendLine(const SinkFormat& format, const SinkName& name, std::string_view value,
                 std::string_view type, std::string* out) {
   out->append(format.prefix).append(".").append(name.name);
+  if (format.kind == SinkFormat::Kind::Graphite) {
+    for (const auto& [label, text] : name.labels) {
+      out->append(";").append(label).append("=").append(text);
+    }
+  }
   out->append(":").append(value).append(type);
   if (format.kind == SinkFormat::Kind::DogStatsd && !name.labels.empty()) {
     out->append("|#");

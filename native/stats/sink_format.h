@@ -19,6 +19,8 @@ struct SinkFormat {
     DogStatsd,
     // The `envoy_metrics` of a StreamMetricsMessage.
     Metrics,
+    // Lines with tags in their names: "prefix.name;tag=value:1|c".
+    Graphite,
   };
   Kind kind = Kind::Statsd;
   std::string prefix;
@@ -31,7 +33,9 @@ struct SinkFormat {
   bool summaries = false;
   bool histograms = false;
 
-  bool wantsTags() const { return kind == Kind::DogStatsd || labels; }
+  bool wantsTags() const {
+    return kind == Kind::DogStatsd || kind == Kind::Graphite || labels;
+  }
   // Single values, instead of merged histograms.
   bool wantsSamples() const { return kind != Kind::Metrics; }
 };

@@ -100,6 +100,7 @@ import { omitHostMetadata } from './retry/omit-host-metadata.js';
 import { previousHosts } from './retry/previous-hosts.js';
 import { previousPriorities } from './retry/previous-priorities.js';
 import { dogStatsd } from './stat-sinks/dog-statsd.js';
+import { graphiteStatsd } from './stat-sinks/graphite-statsd.js';
 import { hystrix } from './stat-sinks/hystrix.js';
 import { metricsService } from './stat-sinks/metrics-service.js';
 import { statsd } from './stat-sinks/statsd.js';
@@ -231,7 +232,7 @@ export const REGISTRY: Registry = {
   ],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
-  statSinks: [statsd, dogStatsd, metricsService, hystrix, openTelemetryStats],
+  statSinks: [statsd, dogStatsd, graphiteStatsd, metricsService, hystrix, openTelemetryStats],
   responsePolicies: [localResponsePolicy, redirectPolicy],
   caches: [simpleHttpCache, fileSystemHttpCache],
   encoders: [gzipEncoder, brotliEncoder, zstdEncoder],

@@ -3244,6 +3244,7 @@ export const SinkFormat_Kind = {
   STATSD: 0,
   DOG_STATSD: 1,
   METRICS: 2,
+  GRAPHITE: 3,
 } as const;
 export type SinkFormat_Kind = (typeof SinkFormat_Kind)[keyof typeof SinkFormat_Kind];
 

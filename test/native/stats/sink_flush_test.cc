@@ -53,6 +53,17 @@ TEST("counters are sent as what was added since, and go on being sent as 0; gaug
   EXPECT_EQ(of.flush()[0].substr(0, 39), "envoy.cluster.be.upstream_cx_total:3|c\n");
 }
 
+TEST("for Graphite tags are part of the name") {
+  FlushFixture of;
+  of.formats = {{SinkFormat::Kind::Graphite, "gr"}};
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 7);
+  EXPECT_EQ(of.flush()[0].substr(0, 62),
+            "gr.cluster.upstream_cx_total;fix=v1;envoy.cluster_name=be:2|c\n");
+  EXPECT_EQ(of.samples()[0],
+            "gr.cluster.upstream_rq_time;fix=v1;envoy.cluster_name=be:7|ms\n");
+}
+
 TEST("answers are counted by status, with the code as a tag") {
   FlushFixture of;
   of.be->shard(1)->countResponse(CodeVariant::External, 200);
