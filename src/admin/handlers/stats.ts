@@ -158,9 +158,7 @@ function readQuery(
     return 'invalid native_histogram_max_buckets value: must be a positive integer';
   const type = findIn(TYPES, parameters.get('type') || 'All');
   if (!type) return 'invalid &type= param';
-  // The specification says `show` (4.3) of what the real server calls `include`.
-  const wanted = parameters.get('hidden') || 'exclude';
-  const hidden = findIn(HIDDEN, wanted === 'show' ? 'include' : wanted);
+  const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
   if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
   const known = findIn(FORMATS, formatName);
   const isGivenKnown =
