@@ -33,9 +33,7 @@ struct SinkFormat {
   bool summaries = false;
   bool histograms = false;
 
-  bool wantsTags() const {
-    return kind == Kind::DogStatsd || kind == Kind::Graphite || labels;
-  }
+  bool wantsTags() const { return kind == Kind::DogStatsd || kind == Kind::Graphite || labels; }
   // Single values, instead of merged histograms.
   bool wantsSamples() const { return kind != Kind::Metrics; }
 };

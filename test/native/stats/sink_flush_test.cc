@@ -60,8 +60,7 @@ TEST("for Graphite tags are part of the name") {
   of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 7);
   EXPECT_EQ(of.flush()[0].substr(0, 62),
             "gr.cluster.upstream_cx_total;fix=v1;envoy.cluster_name=be:2|c\n");
-  EXPECT_EQ(of.samples()[0],
-            "gr.cluster.upstream_rq_time;fix=v1;envoy.cluster_name=be:7|ms\n");
+  EXPECT_EQ(of.samples()[0], "gr.cluster.upstream_rq_time;fix=v1;envoy.cluster_name=be:7|ms\n");
 }
 
 TEST("answers are counted by status, with the code as a tag") {
