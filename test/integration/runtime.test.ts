@@ -120,7 +120,7 @@ test('beyond overload.global_downstream_max_connections only listeners that igno
 });
 
 test('that there is no limit to connections is told with a remedy, which works as it stands', async (t) => {
-  const warning = /\[warning\]\[main\].* there is no limit to .* connections; (.*)/;
+  const warning = /\[warning\]\[main\].* There is no configured limit to .* connections\. (.*)/;
   const unlimited = await startProxy(t, webBootstrap([says('/', 'yes')]));
   const [, remedy = ''] = warning.exec(unlimited.command.stderr) ?? [];
   const [, yaml = ''] = / sets one: (.+)$/.exec(remedy) ?? [];
