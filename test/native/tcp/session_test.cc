@@ -168,6 +168,7 @@ TEST(
   for (const bool upload : {false, true}) {
     uint64_t sent = 0;
     std::atomic<bool> over{false};
+    std::atomic<bool> is_read{false};
     const auto fillAndReset = [&sent](Socket& socket) {
       // Until everything on the way is full.
       socket.setPatience(1000);
@@ -182,6 +183,7 @@ TEST(
         for (std::string got; !(got = socket.read()).empty();) seen += got.size();
         EXPECT(!socket.wasReset());
         EXPECT(seen > kMegabyte);
+        is_read = true;
       } else {
         fillAndReset(socket);
         over = true;
@@ -192,6 +194,8 @@ TEST(
     if (upload) {
       fillAndReset(client);
       over = true;
+      // An origin that goes while its script still reads has its connections reset.
+      EXPECT(proxy.waitUntil([&is_read] { return is_read.load(); }));
     } else {
       while (!over) sleepMs(5);
       sleepMs(50);
