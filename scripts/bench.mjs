@@ -1,4 +1,4 @@
-// The benchmarks: node scripts/bench.mjs run|compare|scale|updates|discovery|admin|restart|micro
+// The benchmarks: node scripts/bench.mjs run|compare|filters|scale|updates|discovery|admin|restart|micro
 // [options]. See bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,6 +10,9 @@ const KINDS = {
   },
   async compare(args) {
     return (await import('../bench/compare/main.mjs')).compare(args);
+  },
+  async filters(args) {
+    return (await import('../bench/filters/main.mjs')).filters(args);
   },
   async scale(args) {
     return (await import('../bench/scale/start.mjs')).scale(args);

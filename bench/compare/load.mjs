@@ -38,7 +38,7 @@ export function runLoad(workload, options) {
   return isOfH2load(workload.mode) ? runH2load(workload, options) : runWrk(workload, options);
 }
 
-async function runWrk({ mode, connections, bodyBytes }, { port, seconds, cpus }) {
+async function runWrk({ mode, connections, bodyBytes, headers = [] }, { port, seconds, cpus }) {
   const scheme = configOf(mode) === 'https' ? 'https' : 'http';
   const url = `${scheme}://127.0.0.1:${port}/${bodyBytes}`;
   const once = mode === 'handshake' ? ['-H', 'Connection: close'] : [];
@@ -52,6 +52,7 @@ async function runWrk({ mode, connections, bodyBytes }, { port, seconds, cpus })
     '10s',
     '--latency',
     ...once,
+    ...headers.flatMap((header) => ['-H', header]),
     url,
   ];
   return readWrk(await runProcess(findProgram('wrk'), args, { cpus }));

@@ -24,26 +24,30 @@ const WARM_UP_SECONDS = 1;
  * @returns {Promise<Sample>}
  */
 export async function measure(peer, workload, { origin, seconds, proxyCpus, loadCpus }) {
-  return withPeer(peer, { origin, mode: workload.mode, cpus: proxyCpus }, async (started, port) => {
-    await runLoad(workload, { port, seconds: WARM_UP_SECONDS, cpus: loadCpus });
-    const before = cpuMicros(started.pids);
-    const load = await runLoad(workload, { port, seconds, cpus: loadCpus });
-    const used = cpuMicros(started.pids) - before;
-    return {
-      requestsPerSecond: load.requests / load.seconds,
-      cpuMicrosPerRequest: used / load.requests,
-      p50Us: load.p50Us,
-      p99Us: load.p99Us,
-      residentBytes: residentBytes(started.pids),
-      failed: load.failed,
-    };
-  });
+  return withPeer(peer, { origin, mode: workload.mode, cpus: proxyCpus }, (started, port) =>
+    measureStarted(started.pids, workload, { port, seconds, cpus: loadCpus }),
+  );
+}
+
+/** Of a proxy that has started. @returns {Promise<Sample>} */
+export async function measureStarted(pids, workload, { port, seconds, cpus }) {
+  await runLoad(workload, { port, seconds: WARM_UP_SECONDS, cpus });
+  const before = cpuMicros(pids);
+  const load = await runLoad(workload, { port, seconds, cpus });
+  const used = cpuMicros(pids) - before;
+  return {
+    requestsPerSecond: load.requests / load.seconds,
+    cpuMicrosPerRequest: used / load.requests,
+    p50Us: load.p50Us,
+    p99Us: load.p99Us,
+    residentBytes: residentBytes(pids),
+    failed: load.failed,
+  };
 }
 
 /** Runs `use` against a peer of its own that is stopped afterwards, whatever happens. */
 export async function withPeer(peer, { origin, mode, cpus }, use) {
-  const directory = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
-  try {
+  return withDirectory(async (directory) => {
     const listenPort = await freePort();
     const started = await peer.start({ origin, listenPort, mode, cpus, directory });
     try {
@@ -51,6 +55,14 @@ export async function withPeer(peer, { origin, mode, cpus }, use) {
     } finally {
       await started.stop();
     }
+  });
+}
+
+/** Of a proxy, for its files. */
+export async function withDirectory(use) {
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
+  try {
+    return await use(directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

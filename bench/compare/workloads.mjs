@@ -13,6 +13,7 @@
  * @property {number} bodyBytes
  * @property {number} connections
  * @property {number} [streams] at once on each connection, of HTTP/2
+ * @property {readonly string[]} [headers] of each request of HTTP/1: "name: value"
  */
 
 /** @type {readonly Workload[]} */
