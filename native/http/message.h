@@ -170,11 +170,15 @@ struct HeaderEntry {
   }
 };
 
-// The headers of one message in their order, at most kMax of them: 1,000 of a peer's and what the
-// proxy adds. Bytes are not owned. 26 KiB: one per worker as scratch, never one per connection.
+// What the real server counts of each header line beside its name and value, and of none at all.
+inline constexpr uint32_t kBytesBesideHeader = 3;
+
+// The headers of one message in their order, at most kMax of them: kMaxOfPeer of a peer's and what
+// the proxy adds. Bytes are not owned. 26 KiB: one per worker as scratch, never one per connection.
 class HeaderMap {
  public:
   static constexpr uint32_t kMax = 1100;
+  static constexpr uint32_t kMaxOfPeer = 1000;
 
   void clear() {
     size_ = 0;
@@ -182,6 +186,8 @@ class HeaderMap {
   }
   uint32_t size() const { return size_; }
   bool full() const { return size_ == kMax; }
+  // For whoever reads them: there is room for what the proxy adds as well.
+  bool hasRoomForPeer() const { return size_ < kMaxOfPeer; }
 
   void add(HeaderId id, std::string_view name, std::string_view value) {
     if (full()) return;

@@ -308,11 +308,10 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
     }
     forwardClientCert(headers, forwarding, connection.tls(), context.arena);
   }
-  if (!headers.find(HeaderId::XForwardedProto)) {
-    headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", config.ownScheme());
-  }
-  const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
-  facts.scheme = is_tls ? "https" : "http";
+  const HeaderEntry* const proto = headers.find(HeaderId::XForwardedProto);
+  const std::string_view scheme = proto ? proto->value() : config.ownScheme();
+  if (!proto) headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", scheme);
+  facts.scheme = scheme == "https" ? "https" : "http";
   if (!plan.scheme_overwrite.empty()) {
     facts.scheme = plan.scheme_overwrite;
     headers.set(HeaderId::XForwardedProto, plan.scheme_overwrite);

@@ -100,13 +100,11 @@ std::string shownHead(std::string_view head) {
 }
 
 uint32_t headerBytes(std::string_view head) {
-  // As the codec counts: three beside each name and value, and for none at all.
-  constexpr uint32_t kBeside = 3;
   uint32_t bytes = 0;
   forEachLine(head, [&bytes](std::string_view name, std::string_view value) {
-    bytes += static_cast<uint32_t>(name.size() + value.size()) + kBeside;
+    bytes += static_cast<uint32_t>(name.size() + value.size()) + http::kBytesBesideHeader;
   });
-  return std::max(bytes, kBeside);
+  return std::max(bytes, http::kBytesBesideHeader);
 }
 
 uint32_t headerLineBytes(std::string_view head) {

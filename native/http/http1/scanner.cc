@@ -34,9 +34,6 @@ bool isKnownMethod(std::string_view method) {
 // Longer than every method: what runs on is none.
 constexpr ptrdiff_t kMaxMethodBytes = 32;
 
-// What the real server counts for each header line beside its name and value.
-constexpr uint32_t kLeastHeaderBytes = 3;
-
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view between(const char* begin, const char* end) {
@@ -156,7 +153,7 @@ class HeadReader {
         case LineEnd::Here:
           next_ += line_end;
           // As the real server counts a head without any.
-          header_bytes_ = std::max(header_bytes_, kLeastHeaderBytes);
+          header_bytes_ = std::max(header_bytes_, http::kBytesBesideHeader);
           return complete();
         case LineEnd::NeedMore:
           return incomplete();
@@ -185,7 +182,8 @@ class HeadReader {
       const HeaderId id = http::internHeader(name_view);
       noteId(id);
       const std::string_view trimmed = trimmedBetween(value, value_end);
-      header_bytes_ += static_cast<uint32_t>(name_view.size() + trimmed.size()) + kLeastHeaderBytes;
+      header_bytes_ +=
+          static_cast<uint32_t>(name_view.size() + trimmed.size()) + http::kBytesBesideHeader;
       out->add(id, name_view, trimmed);
     }
   }
@@ -277,7 +275,7 @@ class HeadReader {
 
   bool hasRoom(const HeadLimits& limits, const HeaderMap& headers, std::string_view name) {
     if (limits.spares(name)) ++spared_;
-    return headers.size() + 1 - spared_ <= limits.max_headers && !headers.full();
+    return headers.size() + 1 - spared_ <= limits.max_headers && headers.hasRoomForPeer();
   }
 
   void noteId(HeaderId id) {

@@ -121,7 +121,7 @@ void BlockReader::take(Field& field) {
 bool BlockReader::isFull(const Field& field) {
   read_.header_bytes += static_cast<uint32_t>(field.name.size() + field.value.size());
   if (!limits_.spares(field.name)) ++fields_;
-  const bool too_many = fields_ > limits_.max_headers || headers_.full();
+  const bool too_many = fields_ > limits_.max_headers || !headers_.hasRoomForPeer();
   const bool too_large = read_.header_bytes > limits_.max_head_bytes ||
                          field.name.size() + field.value.size() > options_.max_header_field_bytes;
   if (!too_many && !too_large) return false;

@@ -274,7 +274,9 @@ TEST("headers that are dropped as they have an underscore do not count") {
   EXPECT(
       request(before + "h: v\r\n" + times(20, "d_e: v\r\n") + "\r\n", limits).starts_with("GET"));
   EXPECT_EQ(request(before + times(2, "h: v\r\n") + "\r\n", limits), kTooMany);
-  EXPECT_EQ(request(before + times(2000, "d_e: v\r\n") + "\r\n", limits), kTooMany);
+  // There is room left for what the proxy adds.
+  EXPECT(request(before + times(998, "d_e: v\r\n") + "\r\n", limits).starts_with("GET"));
+  EXPECT_EQ(request(before + times(999, "d_e: v\r\n") + "\r\n", limits), kTooMany);
   EXPECT_EQ(request(before + "h: v\r\n\r\n", {.max_headers = 2}), kTooMany);
 }
 

@@ -126,6 +126,9 @@ TEST("headers that are dropped as they have an underscore do not count") {
   EXPECT(server.send(server.get(1, "/", many)).starts_with("HEADERS 1 :status=200"));
   for (int i = 0; i < 12; ++i) many.push_back({"x-" + std::to_string(i), "v"});
   EXPECT_EQ(server.send(server.get(3, "/", many)), "RST 3 2");
+  // There is room left for what the proxy adds.
+  const TestFields most(1001, {"x_a", "v"});
+  EXPECT_EQ(server.send(server.get(5, "/", most)), "RST 5 2");
 }
 
 TEST("what comes of a request that is answered without a body counts for nobody") {
