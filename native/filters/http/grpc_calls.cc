@@ -1,7 +1,6 @@
 #include "filters/http/grpc_calls.h"
 
 #include <mutex>
-#include <utility>
 
 #include "base/text.h"
 #include "stats/scopes.h"
@@ -10,8 +9,9 @@ namespace fairlead::filters {
 
 namespace {
 
-// Of one filter and worker.
+// Of one filter and worker; with stems, beside them.
 constexpr size_t kMaxCallNames = 1000;
+constexpr size_t kMaxStrangeNames = 100;
 
 using CallCounter = stats::ClusterGrpc::Counter;
 
@@ -40,11 +40,8 @@ GrpcMethod GrpcMethod::of(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-GrpcCalls::GrpcCalls(unsigned workers, std::string_view protocol, bool records_times)
-    : protocol_(protocol), workers_(workers) {
-  if (!records_times) return;
-  for (Worker& worker : workers_) worker.times = std::make_unique<Times>();
-}
+GrpcCalls::GrpcCalls(unsigned workers, std::string_view protocol)
+    : protocol_(protocol), workers_(workers) {}
 
 GrpcCalls::Counts* GrpcCalls::find(unsigned worker, std::string_view cluster,
                                    const GrpcMethod& method, std::string_view stem) {
@@ -53,7 +50,12 @@ GrpcCalls::Counts* GrpcCalls::find(unsigned worker, std::string_view cluster,
   own.name.append(method.method).append("\n").append(stem);
   const auto found = own.by_name.find(own.name);
   if (found != own.by_name.end()) return &found->second;
-  if (own.by_name.size() >= kMaxCallNames) return nullptr;
+  const bool is_strange = !stem.empty();
+  const size_t usual_names = own.by_name.size() - own.strange_names;
+  if (is_strange ? own.strange_names >= kMaxStrangeNames : usual_names >= kMaxCallNames) {
+    return nullptr;
+  }
+  own.strange_names += is_strange;
   const std::lock_guard lock(own.mutex);
   return &own.by_name.try_emplace(own.name).first->second;
 }
@@ -62,18 +64,19 @@ void GrpcCalls::addStatus(unsigned worker, std::string_view cluster, const GrpcM
                           std::string_view status) {
   Counts* const counts = find(worker, cluster, method);
   if (!counts) return;
-  counts->add(status == "0" ? CallCounter::Success : CallCounter::Failure);
-  counts->add(CallCounter::Total);
+  stats::Shard<stats::ClusterGrpc>& shard = counts->of(worker);
+  shard.add(status == "0" ? CallCounter::Success : CallCounter::Failure);
+  shard.add(CallCounter::Total);
   uint64_t number = 0;
   const bool is_number = parseDecimal(status, &number);
   if (is_number && number < std::size(kByStatus) && status.size() == (number < 10 ? 1u : 2u)) {
-    counts->add(kByStatus[number]);
+    shard.add(kByStatus[number]);
     return;
   }
   const bool is_negative = status.starts_with('-') && parseDecimal(status.substr(1), &number);
   if ((is_number || is_negative) && status.size() <= kMaxStatusBytes) {
     Counts* const others = find(worker, cluster, method, status.substr(0, status.size() - 1));
-    if (others) others->add(kByStatus[number % 10]);
+    if (others) others->of(worker).add(kByStatus[number % 10]);
   }
 }
 
@@ -81,20 +84,15 @@ void GrpcCalls::addMessages(unsigned worker, std::string_view cluster, const Grp
                             uint64_t requests, uint64_t responses) {
   Counts* const counts = find(worker, cluster, method);
   if (!counts) return;
-  if (requests > 0) counts->add(CallCounter::RequestMessageCount, requests);
-  if (responses > 0) counts->add(CallCounter::ResponseMessageCount, responses);
+  stats::Shard<stats::ClusterGrpc>& shard = counts->of(worker);
+  if (requests > 0) shard.add(CallCounter::RequestMessageCount, requests);
+  if (responses > 0) shard.add(CallCounter::ResponseMessageCount, responses);
 }
 
 void GrpcCalls::addTime(unsigned worker, std::string_view cluster, const GrpcMethod& method,
                         uint64_t ms) {
-  if (!find(worker, cluster, method)) return;
-  Worker& own = workers_[worker];
-  Times& times = *own.times;
-  const uint64_t put = times.put.load(std::memory_order_relaxed);
-  if (put - times.taken.load(std::memory_order_acquire) == times.ring.size()) return;
-  // Names stay where they are.
-  times.ring[put % times.ring.size()] = {&own.by_name.find(own.name)->first, ms};
-  times.put.store(put + 1, std::memory_order_release);
+  Counts* const counts = find(worker, cluster, method);
+  if (counts) counts->of(worker).record(stats::ClusterGrpc::Histogram::UpstreamRqTime, ms);
 }
 
 stats::Block<stats::ClusterGrpc>& GrpcCalls::blockOf(stats::Registry& registry,
@@ -122,24 +120,7 @@ stats::Block<stats::ClusterGrpc>& GrpcCalls::blockOf(stats::Registry& registry,
 void GrpcCalls::publish(stats::Registry& registry) {
   for (Worker& worker : workers_) {
     const std::lock_guard lock(worker.mutex);
-    for (auto& [name, counts] : worker.by_name) {
-      stats::Block<stats::ClusterGrpc>& block = blockOf(registry, name);
-      for (size_t i = 0; i < kCounters; ++i) {
-        const uint64_t now = counts.now[i].load(std::memory_order_relaxed);
-        const uint64_t added = now - std::exchange(counts.published[i], now);
-        if (added > 0) block.addOwn(i, added);
-      }
-    }
-    if (!worker.times) continue;
-    Times& times = *worker.times;
-    const uint64_t put = times.put.load(std::memory_order_acquire);
-    for (uint64_t at = times.taken.load(std::memory_order_relaxed); at < put; ++at) {
-      const Times::Time& time = times.ring[at % times.ring.size()];
-      blockOf(registry, *time.name)
-          .shard(0)
-          ->record(stats::ClusterGrpc::Histogram::UpstreamRqTime, time.ms);
-    }
-    times.taken.store(put, std::memory_order_release);
+    for (auto& [name, counts] : worker.by_name) counts.publish(blockOf(registry, name));
   }
 }
 

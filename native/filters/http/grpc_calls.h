@@ -3,8 +3,6 @@
 // makes statistics of it when they are wanted. Owned by a filter's configuration.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,7 +28,7 @@ struct GrpcMethod {
 class GrpcCalls final : public LateCounts {
  public:
   // `protocol`: "grpc-web".
-  GrpcCalls(unsigned workers, std::string_view protocol, bool records_times = false);
+  GrpcCalls(unsigned workers, std::string_view protocol);
 
   // ---- a worker's ----
   // `method` may be empty: the cluster's calls together.
@@ -46,42 +44,21 @@ class GrpcCalls final : public LateCounts {
   void publish(stats::Registry& registry) override;
 
  private:
-  // The catalogue's counters of one call's scope, in their order.
-  static constexpr size_t kCounters = static_cast<size_t>(stats::ClusterGrpc::Counter::kCount);
-  // Written by its worker alone, but for what is published.
-  struct Counts {
-    std::array<std::atomic<uint64_t>, kCounters> now{};
-    std::array<uint64_t, kCounters> published{};
-
-    void add(stats::ClusterGrpc::Counter counter, uint64_t amount = 1) {
-      std::atomic<uint64_t>& count = now[static_cast<size_t>(counter)];
-      count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-    }
-  };
+  using Counts = LateShard<stats::ClusterGrpc>;
   using ByName = std::map<std::string, Counts, std::less<>>;
-  // Times that its worker has put, and the control thread has not recorded yet. One that finds no
-  // room is lost.
-  struct Times {
-    struct Time {
-      const std::string* name;
-      uint64_t ms;
-    };
-    std::array<Time, 1024> ring;
-    std::atomic<uint64_t> put{0};
-    std::atomic<uint64_t> taken{0};
-  };
   struct Worker {
-    // Null: they are not recorded.
-    std::unique_ptr<Times> times;
     // Held by whoever adds names, and by the reader; a worker needs none to find its own.
     Mutex mutex;
     ByName by_name;
     // Of the call that is counted: "cluster\nservice\nmethod\nstem".
     std::string name;
+    // Names with stems.
+    size_t strange_names = 0;
   };
 
-  // Null: there are too many names already, which clients make up. `stem`: of the counters of
-  // statuses that gRPC has not, all but their last digit, as the catalogue has one for each digit.
+  // Null: there are too many names already, which clients make up, and with stems hosts. `stem`: of
+  // the counters of statuses that gRPC has not, all but their last digit, as the catalogue has one
+  // for each digit.
   Counts* find(unsigned worker, std::string_view cluster, const GrpcMethod& method,
                std::string_view stem = {});
   stats::Block<stats::ClusterGrpc>& blockOf(stats::Registry& registry, const std::string& name);

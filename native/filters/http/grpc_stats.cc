@@ -68,7 +68,6 @@ class GrpcStats final : public HttpFilter {
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&, bool) override {
     tells_figures_ = config_.plan().has_filter_state && format::isFilterStateWanted();
-    if (tells_figures_) notes_.sees_response_body = true;
     is_grpc_ = isGrpc(head.headers);
     if (!is_grpc_) return FilterStatus::Continue;
     const std::string_view path = head.path.substr(0, head.path.find('?'));
@@ -102,6 +101,7 @@ class GrpcStats final : public HttpFilter {
 
   FilterStatus onResponseHead(uint16_t status, HeaderMap& headers, bool end, Arena&) override {
     is_grpc_response_ = !end && status == 200 && isGrpc(headers);
+    if (is_grpc_response_ && tells_figures_) notes_.sees_response_body = true;
     if (is_counted_) countStatus(headers);
     return FilterStatus::Continue;
   }
@@ -137,9 +137,7 @@ class GrpcStats final : public HttpFilter {
     if (!tells_figures_ || frames.count() == before) return;
     if (!figures_) {
       figures_ = std::make_shared<MessageFigures>();
-      std::unique_ptr<format::FilterState>& state = notes_.filter_state;
-      if (!state) state = std::make_unique<format::FilterState>();
-      state->put(kMessageFigures, figures_);
+      format::ensureFilterState(notes_.filter_state).put(kMessageFigures, figures_);
     }
     figures_->requests = requests_.count();
     figures_->responses = responses_.count();
@@ -190,7 +188,7 @@ BuiltFilter GrpcStatsConfig::build(const plan::GrpcStatsFilter& plan, const Conf
   auto config = std::make_shared<GrpcStatsConfig>();
   config->plan_ = plan;
   config->paths_.insert(plan.paths.begin(), plan.paths.end());
-  config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc", plan.records_times);
+  config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc");
   scope.late_counts.add(config->calls_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }

@@ -1,9 +1,8 @@
-// Statistics whose scopes nobody knows before requests come: of clusters as filters count them.
-// Workers count by themselves; the control thread makes statistics of it when they are wanted.
+// Statistics whose scopes nobody knows before requests come: of clusters, and of policies of
+// routes, as filters count them. Workers count by themselves; the control thread makes statistics
+// of it when they are wanted.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "filters/http/late_shard.h"
 #include "stats/registry.h"
 #include "stats/scopes.h"
 
@@ -50,8 +50,7 @@ class NamedCounts : public LateCounts {
       const std::lock_guard lock(own.mutex);
       found = own.by_name.try_emplace(std::string(name)).first;
     }
-    std::atomic<uint64_t>& count = found->second.now[static_cast<size_t>(counter)];
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    found->second.of(worker).add(counter);
   }
 
   void publish(stats::Registry& registry) override {
@@ -60,11 +59,7 @@ class NamedCounts : public LateCounts {
       for (auto& [name, counts] : worker.by_name) {
         auto& block = blocks_[name];
         if (!block) block = registry.create<Layout>(scopeOf(name));
-        for (size_t i = 0; i < kCounters; ++i) {
-          const uint64_t now = counts.now[i].load(std::memory_order_relaxed);
-          const uint64_t added = now - std::exchange(counts.published[i], now);
-          if (added > 0) block->addOwn(i, added);
-        }
+        counts.publish(*block);
       }
     }
   }
@@ -74,16 +69,10 @@ class NamedCounts : public LateCounts {
   virtual stats::Scope scopeOf(const std::string& name) const = 0;
 
  private:
-  static constexpr size_t kCounters = static_cast<size_t>(Layout::Counter::kCount);
-  // Written by its worker alone, but for what is published.
-  struct Counts {
-    std::array<std::atomic<uint64_t>, kCounters> now{};
-    std::array<uint64_t, kCounters> published{};
-  };
   struct Worker {
     // Held by whoever adds names, and by the reader; a worker needs none to find its own.
     Mutex mutex;
-    std::map<std::string, Counts, std::less<>> by_name;
+    std::map<std::string, LateShard<Layout>, std::less<>> by_name;
   };
 
   std::vector<Worker> workers_;

@@ -1,4 +1,5 @@
 // What is counted of calls.
+#include "stats/query.h"
 #include "test/native/support/exchange.h"
 #include "test/native/support/http_filters.h"
 #include "test/native/test.h"
@@ -37,6 +38,23 @@ void countedCall(Proxy& proxy, const std::string& path) {
   EXPECT(client.readMessage().starts_with("HTTP/1.1 200 "));
 }
 
+// How many, at the last flush.
+std::string recordedTimes(Proxy& proxy) {
+  stats::Registry& registry = proxy.dataPlane().stats();
+  proxy.dataPlane().refreshStats();
+  registry.flushHistograms();
+  stats::Query query;
+  query.filter = [](std::string_view name) { return name.ends_with("grpc.upstream_rq_time"); };
+  query.buckets = stats::Buckets::Cumulative;
+  const std::unique_ptr<stats::Page> page = stats::openText(registry, std::move(query));
+  std::string text;
+  while (page->next(&text)) {
+  }
+  // " B3.6e+06(3,3)\n"
+  const size_t begin = text.rfind(',') + 1;
+  return text.substr(begin, text.rfind(')') - begin);
+}
+
 }  // namespace
 
 TEST("Calls and messages are counted together, but for methods that are asked for") {
@@ -53,6 +71,46 @@ TEST("Calls and messages are counted together, but for methods that are asked fo
   EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.total", 1));
   EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.failure", 1));
   EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.5", 1));
+}
+
+TEST("Times count, however many calls there were before anybody looked") {
+  Origin origin(answerTwice);
+  plan::GrpcStatsFilter filter;
+  filter.records_times = true;
+  Proxy proxy(withGrpcStats(origin.port(), filter));
+  const auto call = [&proxy] { countedCall(proxy, "/a.B/Any"); };
+  call();
+  call();
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.total", 2));
+  call();
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.total", 3));
+  EXPECT_EQ(recordedTimes(proxy), "3");
+}
+
+TEST("Hosts make up statuses, which take no names from the calls that come later") {
+  Origin origin([](Socket& socket, int) {
+    for (int status = 20; !socket.readMessage().empty(); status += 10) {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\ngrpc-status: " +
+                   std::to_string(status) + "\r\ncontent-length: 0\r\n\r\n");
+    }
+  });
+  plan::GrpcStatsFilter filter;
+  filter.all_methods = true;
+  Proxy proxy(withGrpcStats(origin.port(), filter));
+  Socket client = proxy.connect();
+  for (int i = 0; i < 1100; ++i) {
+    client.write(
+        "POST /a.B/Any HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc\r\n"
+        "content-length: 0\r\n\r\n");
+    EXPECT(client.readMessage().starts_with("HTTP/1.1 200 "));
+  }
+  client.write(
+      "POST /a.B/Other HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc\r\n"
+      "content-length: 0\r\n\r\n");
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 200 "));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Any.total", 1100));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Any.20", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Other.total", 1));
 }
 
 TEST("Names may be those of every method, with their dots replaced") {
