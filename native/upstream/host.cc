@@ -83,7 +83,9 @@ bool isCheckedAlike(const plan::Host& a, const plan::Host& b) {
 
 std::shared_ptr<Host> KnownHosts::take(size_t at, const plan::Host& settings) {
   const Same same;
-  if (at < hosts_.size() && !is_taken_[at] && same(&hosts_[at]->settings(), &settings)) {
+  const auto isAlike = [&](size_t i) { return isCheckedAlike(hosts_[i]->settings(), settings); };
+  if (at < hosts_.size() && !is_taken_[at] && same(&hosts_[at]->settings(), &settings) &&
+      isAlike(at)) {
     return takeAt(at);
   }
   if (by_address_.empty()) {
@@ -91,10 +93,13 @@ std::shared_ptr<Host> KnownHosts::take(size_t at, const plan::Host& settings) {
     for (size_t i = 0; i < hosts_.size(); ++i) by_address_.emplace(&hosts_[i]->settings(), i);
   }
   const auto [begin, end] = by_address_.equal_range(&settings);
+  std::optional<size_t> other;
   for (auto place = begin; place != end; ++place) {
-    if (!is_taken_[place->second]) return takeAt(place->second);
+    if (is_taken_[place->second]) continue;
+    if (isAlike(place->second)) return takeAt(place->second);
+    if (!other) other = place->second;
   }
-  return nullptr;
+  return other ? takeAt(*other) : nullptr;
 }
 
 std::shared_ptr<Host> KnownHosts::takeAt(size_t at) {

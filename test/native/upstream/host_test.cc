@@ -97,6 +97,26 @@ TEST("An address that a list names twice has a host of its own each time") {
   EXPECT(known.take(1, hostAt(0)) == nullptr);
 }
 
+TEST(
+    "Of two hosts of an address the one that is checked in the same place is found, in any order") {
+  const auto checkedAt = [](uint32_t port) {
+    plan::Host host = hostAt(1);
+    host.check_address = host.address;
+    host.check_address->port = port;
+    return host;
+  };
+  std::vector<std::shared_ptr<Host>> hosts = hostsUpTo(1);
+  for (const uint32_t port : {8080u, 9090u}) {
+    hosts.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(checkedAt(port)), 1));
+  }
+  for (size_t at = 0; at < 4; ++at) {
+    EXPECT(KnownHosts(hosts).take(at, checkedAt(8080)) == hosts[1]);
+    EXPECT(KnownHosts(hosts).take(at, checkedAt(9090)) == hosts[2]);
+    // One that is checked elsewhere is still of that address.
+    EXPECT(KnownHosts(hosts).take(at, hostAt(1)) != nullptr);
+  }
+}
+
 TEST("An assignment makes only the hosts that are new, and tells nobody where none is") {
   worker::DataPlane plane({.workers = 2, .tap_sink = nullptr, .transport = nullptr});
   plan::Update update;
