@@ -341,12 +341,8 @@ void ClientSession::onTrailers(ClientStream& stream, std::string_view block, boo
     brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
     return;
   }
-  const LateLength length = checkLateLength(stream, read);
-  if (length == LateLength::Repeated) {
-    brokenMessage(stream.id(), "http2.invalid.header.field");
-    return;
-  }
-  if (length == LateLength::Wrong || !isWholeAtEnd(stream)) {
+  if (isLengthRefused(stream, read)) return;
+  if (!isWholeAtEnd(stream)) {
     wrongLength(stream.id());
     return;
   }

@@ -265,15 +265,7 @@ void ServerSession::onTrailers(ServerStream& stream, std::string_view block, boo
     refuseTooLarge(stream, read);
     return;
   }
-  const LateLength length = checkLateLength(stream, read);
-  if (read.result == ReadHead::Result::Ok && length == LateLength::Repeated) {
-    brokenMessage(id, "http2.invalid.header.field");
-    return;
-  }
-  if (read.result == ReadHead::Result::Ok && length == LateLength::Wrong) {
-    wrongLength(id);
-    return;
-  }
+  if (read.result == ReadHead::Result::Ok && isLengthRefused(stream, read)) return;
   // Trailers are the end (8.1).
   if (read.result == ReadHead::Result::Broken || !end || !isWholeAtEnd(stream)) {
     brokenMessage(id, read.result == ReadHead::Result::Broken

@@ -112,13 +112,9 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   static bool isWholeAtEnd(const StreamBase& stream) {
     return stream.length_left_ == StreamBase::kNoLength || stream.length_left_ == 0;
   }
-  // A length that trailers say: none is said twice, and it is that of the body.
-  enum class LateLength : uint8_t { Ok, Repeated, Wrong };
-  static LateLength checkLateLength(const StreamBase& stream, const ReadHead& trailers) {
-    if (trailers.length == ReadHead::kNoLength) return LateLength::Ok;
-    if (stream.length_left_ != StreamBase::kNoLength) return LateLength::Repeated;
-    return trailers.length == stream.body_bytes_ ? LateLength::Ok : LateLength::Wrong;
-  }
+  // A length that trailers tell, where the head has told none, is that of the body. True: it is
+  // not, and the stream is over.
+  bool isLengthRefused(const StreamBase& stream, const ReadHead& trailers);
   // Its last frame has come; with that of our side the stream ends.
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
   // The same; where our side has ended as well, the stream is over now.

@@ -28,13 +28,24 @@ void Session::streamError(uint32_t id, ErrorCode code, std::string_view details)
 // Of a body that is not as long as its head has said.
 void Session::wrongLength(uint32_t id) {
   // As the real server, which counts frames that it has taken.
-  if (const StreamBase* const stream = find(id)) {
-    if (http::ByteMeter* meter = find(id)->meter(); meter && stream->id() == data_stream_) {
-      meter->wire_received -= std::exchange(counted_of_frame_, 0);
-    }
+  StreamBase* const stream = id == data_stream_ ? find(id) : nullptr;
+  if (http::ByteMeter* const meter = stream ? stream->meter() : nullptr) {
+    meter->wire_received -= std::exchange(counted_of_frame_, 0);
   }
   streamError(id, ErrorCode::ProtocolError,
               side_ == Side::Client ? "http2.violation.of.messaging.rule" : "http2.remote_reset");
+}
+
+bool Session::isLengthRefused(const StreamBase& stream, const ReadHead& trailers) {
+  if (trailers.length == ReadHead::kNoLength) return false;
+  const bool is_repeated = stream.length_left_ != StreamBase::kNoLength;
+  if (!is_repeated && trailers.length == stream.body_bytes_) return false;
+  if (is_repeated) {
+    brokenMessage(stream.id(), "http2.invalid.header.field");
+  } else {
+    wrongLength(stream.id());
+  }
+  return true;
 }
 
 // What came breaks the rules of HTTP: its stream ends, and unless only that is wanted, everything.

@@ -307,6 +307,8 @@ void Session::endData() {
 // ---- HEADERS and CONTINUATION ----
 
 void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
+  // What came of a body has been taken.
+  counted_of_frame_ = 0;
   const auto invalid = [this] {
     fail(ErrorCode::ProtocolError, "HEADERS: invalid padding", "http2.invalid_padding");
   };
