@@ -210,12 +210,10 @@ int Transport::verify(X509_STORE_CTX* store) {
   const Verifier* verifier = context_->verifier();
   X509_STORE_CTX_set_error(store, X509_V_OK);
   if (!verifier || !opening_) return 1;
-  Verdict verdict = verifier->verify(store, opening_->wanted_name, workload());
-  const size_t names = verdict.details.find(kOwnNames);
-  // That the server's name is asked for is a matcher's doing, in the real server's words.
-  if (context_->plan().demands_sni_san && names != std::string::npos) {
-    verdict.details.replace(0, names + kOwnNames.size(), "SAN matcher, certificate SANs are [");
-  }
+  const WantedPeer wanted{.name = opening_->wanted_name,
+                          .is_by_matcher = context_->plan().demands_sni_san,
+                          .workload = workload()};
+  Verdict verdict = verifier->verify(store, wanted);
   if (verdict.is_untrusted) stats_.add(SslCounter::FailVerifyError);
   info_->setValidated(verdict.kind == Verdict::Kind::Good);
   if (!verdict.isRefused()) {

@@ -241,9 +241,8 @@ Verdict Verifier::verifySpiffe(X509_STORE_CTX* store, std::string_view workload)
   return {.kind = Verdict::Kind::BadName, .error = kUnknownCertificate, .details = "SAN match"};
 }
 
-Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name,
-                         std::string_view workload) const {
-  if (is_spiffe_) return verifySpiffe(store, workload);
+Verdict Verifier::verify(X509_STORE_CTX* store, const WantedPeer& wanted) const {
+  if (is_spiffe_) return verifySpiffe(store, wanted.workload);
   Verdict verdict;
   const X509* certificate = X509_STORE_CTX_get0_cert(store);
   if (has_authorities_) {
@@ -266,7 +265,7 @@ Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name,
     }
   }
   const bool is_untrusted = verdict.is_untrusted;
-  for (Verdict more : {verifyNames(certificate, wanted_name), verifyHashes(certificate)}) {
+  for (Verdict more : {verifyNames(certificate, wanted), verifyHashes(certificate)}) {
     if (more.kind == Verdict::Kind::Untested) continue;
     more.is_untrusted = is_untrusted;
     // What is not trusted is let in whatever else it is.
@@ -277,31 +276,31 @@ Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name,
   return verdict;
 }
 
-Verdict Verifier::verifyNames(const X509* certificate, std::string_view wanted_name) const {
-  if (subjects_.empty() && wanted_name.empty()) return {};
+Verdict Verifier::verifyNames(const X509* certificate, const WantedPeer& wanted) const {
+  if (subjects_.empty() && wanted.name.empty()) return {};
   const std::vector<SubjectName> names = subjectNames(certificate);
   const auto has = [&names](auto test) { return std::any_of(names.begin(), names.end(), test); };
-  const auto refused = [&names](const char* what) {
+  const auto refused = [&names](const std::string& what, const char* are) {
     return Verdict{.kind = Verdict::Kind::BadName,
                    .error = X509_V_ERR_APPLICATION_VERIFICATION,
-                   .details = std::string(what) + ", certificate SANs are [" + joined(names) + "]"};
+                   .details = what + ", certificate SANs" + are + joined(names) + "]"};
   };
-  if (!wanted_name.empty() && !has([&](const SubjectName& name) {
-        return name.type == GEN_IPADD ? name.value == wanted_name
+  constexpr const char* kMatcher = "SAN matcher";
+  constexpr const char* kAre = " are [";
+  if (!wanted.name.empty() && !has([&](const SubjectName& name) {
+        return name.type == GEN_IPADD ? name.value == wanted.name
                                       : (name.type == GEN_DNS || name.type == GEN_URI) &&
-                                            dnsNameFits(name.value, wanted_name);
+                                            dnsNameFits(name.value, wanted.name);
       })) {
-    return Verdict{.kind = Verdict::Kind::BadName,
-                   .error = X509_V_ERR_APPLICATION_VERIFICATION,
-                   .details = "verify SAN list, expected SANs: [" + std::string(wanted_name) + "]" +
-                              std::string(kOwnNames) + joined(names) + "]"};
+    if (wanted.is_by_matcher) return refused(kMatcher, kAre);
+    return refused("verify SAN list, expected SANs: [" + std::string(wanted.name) + "]", ": [");
   }
   if (!subjects_.empty() && !has([this](const SubjectName& name) {
         return std::any_of(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
           return fits(subject, name.type, name.value, name.oid);
         });
       })) {
-    return refused("SAN matcher");
+    return refused(kMatcher, kAre);
   }
   return {.kind = Verdict::Kind::Good};
 }

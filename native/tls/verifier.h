@@ -36,8 +36,15 @@ struct Verdict {
   bool isRefused() const { return kind >= Kind::BadChain; }
 };
 
-// Before the names that a certificate has, where it lacks one that was asked for.
-inline constexpr std::string_view kOwnNames = ", certificate SANs: [";
+// Whom a connection is to, beside what its configuration asks of all.
+struct WantedPeer {
+  // A DNS name that the certificate must have as well; empty: none.
+  std::string_view name;
+  // It is the server's name, for which the real server has a matcher.
+  bool is_by_matcher = false;
+  // The trust domain of the connection's own workload; empty: nothing is said.
+  std::string_view workload = {};
+};
 
 class Verifier {
  public:
@@ -51,9 +58,7 @@ class Verifier {
   const std::vector<X509Ptr>& authorities() const { return authorities_; }
   // Of SSL_VERIFY_…: what is asked of a peer.
   int mode() const { return mode_; }
-  // `wanted_name`: a DNS name that it must have as well; empty: none.
-  Verdict verify(X509_STORE_CTX* store, std::string_view wanted_name,
-                 std::string_view workload = {}) const;
+  Verdict verify(X509_STORE_CTX* store, const WantedPeer& wanted) const;
 
  private:
   struct Subject {
@@ -79,7 +84,7 @@ class Verifier {
   Result<void> loadRevocations(const plan::TlsValidation& plan);
   bool fits(const Subject& subject, int type, const std::string& value,
             const std::string& oid) const;
-  Verdict verifyNames(const X509* certificate, std::string_view wanted_name) const;
+  Verdict verifyNames(const X509* certificate, const WantedPeer& wanted) const;
   Verdict verifyHashes(const X509* certificate) const;
 
   StorePtr store_;
