@@ -134,6 +134,7 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   for (const plan::SinkFormat& sink : stats_settings.value().sinks) {
     if (sink.kind != plan::SinkFormat::Kind::Metrics) settings.keeps_samples = true;
   }
+  settings.zone = stats_settings.value().zone;
   const auto traces = std::make_shared<TracePipe>();
   settings.tap_sink = traces;
   const auto names = std::make_shared<NamePipe>();

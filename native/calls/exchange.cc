@@ -77,7 +77,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   cluster_->hold();
   if (is_request_complete_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
-    charge(503);
+    upstream::countStatus(answerOf(nullptr), 503);
     flag_ = "UO";
     answerLocally(503, "maintenance mode", "maintenance_mode");
     return;
@@ -90,7 +90,7 @@ void Exchange::ask() {
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
     if (isNameAwaited()) return;
-    charge(503);
+    upstream::countStatus(answerOf(nullptr), 503);
     flag_ = "UH";
     answerLocally(503, "no healthy upstream", "no_healthy_upstream");
     return;
@@ -103,7 +103,7 @@ void Exchange::ask() {
   }
   pool = &cluster_->poolOf(*pool, use);
   if (!pool->cluster().admits(*pool)) {
-    charge(503);
+    upstream::countStatus(answerOf(nullptr), 503);
     answerLocally(503, "no healthy upstream", "no_healthy_upstream");
     return;
   }
@@ -290,9 +290,10 @@ void Exchange::onTimer() {
 void Exchange::onTimeout() {
   cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
   const bool is_first = !has_head_;
-  if (is_first) charge(504);
+  const bool is_asked = attempt_.isActive() && !attempt_.isWaiting();
+  if (is_first) upstream::countStatus(answerOf(is_asked ? &attempt_.host() : nullptr), 504);
   // A host that has not been asked is not to blame.
-  if (attempt_.isActive() && !attempt_.isWaiting()) {
+  if (is_asked) {
     upstream::HostCounters& host = countersOf(attempt_.host());
     host.rq_timeout.add();
     if (is_first) {
@@ -317,7 +318,7 @@ void Exchange::onTryTimeout() {
   attempt_.abandon();
   const upstream::UpstreamError error{upstream::UpstreamError::Kind::LocalReset, &host, true};
   if (isRetried(isWorthRetry(error))) return;
-  charge(504);
+  upstream::countStatus(answerOf(&host), 504);
   flag_ = "UT";
   answerLocally(504, "upstream request timeout");
 }

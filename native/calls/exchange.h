@@ -15,6 +15,7 @@
 #include "http/saved_head.h"
 #include "net/loop.h"
 #include "tracing/request_trace.h"
+#include "upstream/answer_counts.h"
 #include "upstream/attempt.h"
 
 namespace fairlead::calls {
@@ -95,7 +96,10 @@ class Exchange final : public ListNode<Exchange>,
   void onTryTimeout();
   void watch(net::Millis deadline);
   // ---- counting ----
-  void charge(uint16_t status);
+  // `host`: null: none was asked.
+  upstream::AnswerOf answerOf(const upstream::Host* host) {
+    return {*cluster_, host, service_->plan.is_internal};
+  }
   void countGoogleEnd();
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   upstream::HostCounters& countersOf(upstream::Host& host);

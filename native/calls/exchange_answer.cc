@@ -65,11 +65,8 @@ void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& hea
     return;
   }
   (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
-  charge(head.status);
-  const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
-  if ((canary && canary->value() == "true") || attempt.host().settings().canary) {
-    cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
-  }
+  upstream::countStatus(answerOf(&attempt.host()), head.status);
+  upstream::countCanary(answerOf(&attempt.host()), head.headers, head.status);
   attempt.try_deadline = net::kNever;
   has_head_ = true;
   status_ = head.status;
@@ -140,11 +137,7 @@ void Exchange::readGrpcStatus(const HeaderMap& headers) {
 void Exchange::answerComplete() {
   if (!is_request_complete_) return;
   const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  stats.record(ClusterHistogram::UpstreamRqTime, ms);
-  stats.record(service_->plan.is_internal ? ClusterHistogram::InternalUpstreamRqTime
-                                          : ClusterHistogram::ExternalUpstreamRqTime,
-               ms);
+  upstream::recordTime(answerOf(&attempt_.host()), ms);
 }
 
 void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
@@ -164,7 +157,7 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
   flag_ = flagOf(error.kind);
   if (span_ && error.host) asked_ = error.host->address().text();
   const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
-  charge(status);
+  upstream::countStatus(answerOf(error.host), status);
   std::string text = "upstream connect error or disconnect/reset before headers. reset reason: ";
   std::string details = "upstream_reset_before_response_started{";
   const std::string_view reason = upstream::reasonOf(error.kind);
@@ -386,15 +379,6 @@ void Exchange::countGoogleEnd() {
       GoogleCounter::StreamsClosed14, GoogleCounter::StreamsClosed15,
       GoogleCounter::StreamsClosed16};
   service_->google_stats->shard(calls_->context().worker + 1)->add(kClosed[grpc_status_]);
-}
-
-void Exchange::charge(uint16_t status) {
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  stats.add(ClusterCounter::UpstreamRqCompleted);
-  stats.countResponse(stats::CodeVariant::All, status);
-  stats.countResponse(
-      service_->plan.is_internal ? stats::CodeVariant::Internal : stats::CodeVariant::External,
-      status);
 }
 
 void Exchange::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {

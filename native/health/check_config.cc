@@ -25,8 +25,7 @@ Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
   }
   if (plan.mutations) config->mutations_ = route::HeaderMutations(*plan.mutations);
   if (!plan.socket_labels.empty()) {
-    config->transport_ = config->cluster_->transportFor(plan.socket_labels);
-    config->transport_match_ = config->cluster_->transportMatchFor(plan.socket_labels);
+    config->by_labels_ = config->cluster_->transportMatchFor(plan.socket_labels);
   }
   config->client_ = config->cluster_->clientSettings();
   // A check's own time limit is the only one of its connection.
@@ -44,13 +43,7 @@ Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
 }
 
 void CheckConfig::countTransport() const {
-  if (!transport_) return;
-  if (transport_match_) {
-    transport_match_->stats->shard(thread_ + 1)
-        ->add(stats::TransportMatch::Counter::TotalMatchCount);
-  } else {
-    cluster_->stats().shard(thread_ + 1)->add(stats::Cluster::Counter::DefaultTotalMatchCount);
-  }
+  if (by_labels_) cluster_->countTransport(*by_labels_, thread_ + 1);
 }
 
 std::string_view CheckConfig::hostOf(const upstream::Host& host) const {

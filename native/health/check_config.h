@@ -46,7 +46,9 @@ class CheckConfig {
   // Whom the host is asked for.
   std::string_view hostOf(const upstream::Host& host) const;
   // Null: as for requests.
-  const net::SharedTransport* transport() const { return transport_ ? &*transport_ : nullptr; }
+  const net::SharedTransport* transport() const {
+    return by_labels_ ? &cluster_->transportOf(*by_labels_) : nullptr;
+  }
   // Of each connection that has a socket of its own.
   void countTransport() const;
   bool speaksHttp2() const {
@@ -61,9 +63,8 @@ class CheckConfig {
   http::ClientSettings client_;
   route::HeaderMutations mutations_;
   std::optional<match::StringMatcher> service_name_;
-  std::optional<net::SharedTransport> transport_;
-  // Null: it is none of the cluster's matches.
-  const upstream::TransportMatch* transport_match_ = nullptr;
+  // What takes the check's own labels, null: nothing does. Absent: it has none.
+  std::optional<const upstream::TransportMatch*> by_labels_;
 };
 
 }  // namespace fairlead::health

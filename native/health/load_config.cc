@@ -34,7 +34,8 @@ std::shared_ptr<const LoadConfig> LoadConfig::build(std::shared_ptr<upstream::Cl
   config->thread_ = thread;
   const plan::LoadQuestions& plan = config->plan();
   if (plan.goes_by_labels) {
-    config->transport_ = config->cluster_->transportFor(plan.socket_labels);
+    const upstream::Cluster& of = *config->cluster_;
+    config->transport_ = of.transportOf(of.transportMatchFor(plan.socket_labels));
   }
   config->client_ = config->cluster_->clientSettings();
   // Patience is the only limit of a connection's time.

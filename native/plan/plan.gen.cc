@@ -9508,6 +9508,9 @@ bool read(WireReader& wire, StatsSettings* out) {
       case 9:
         if (!wire.readNumber(&out->defers_traffic, "StatsSettings.defers_traffic")) return false;
         break;
+      case 10:
+        if (!wire.readBytes(&out->zone, "StatsSettings.zone")) return false;
+        break;
       default:
         if (!wire.skip("StatsSettings")) return false;
     }

@@ -4743,6 +4743,8 @@ struct StatsSettings {
   uint32_t flush_interval_ms = 0;
   // What clusters count of their traffic is neither shown nor sent before there was any.
   bool defers_traffic = false;
+  // This proxy's own; empty: answers are not counted by zones.
+  std::string zone;
 };
 
 // A request to the admin server, for its access logs. What is empty has no value.

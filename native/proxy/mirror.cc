@@ -5,6 +5,7 @@
 #include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
+#include "upstream/answer_counts.h"
 
 namespace fairlead::proxy {
 
@@ -183,12 +184,9 @@ void Mirror::onAttemptWritable(upstream::Attempt&) {
 // ---- the answer, which is only counted ----
 
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
-  const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
-  charge(head.status);
+  charge(head.status, &attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
-  if ((canary && canary->value() == "true") || attempt.host().settings().canary) {
-    cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
-  }
+  upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
   upstream::HostCounters& host = attempt.host().counters(context_->upstream.worker);
   (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
   if (end) answerComplete();
@@ -203,8 +201,7 @@ void Mirror::onAttemptTrailers(upstream::Attempt&, HeaderMap&) { answerComplete(
 void Mirror::answerComplete() {
   if (request_complete_) {
     const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-    cluster_->stats().record(ClusterHistogram::UpstreamRqTime, ms);
-    cluster_->stats().record(ClusterHistogram::InternalUpstreamRqTime, ms);
+    upstream::recordTime({*cluster_, &attempt_.host(), true}, ms);
   }
   restIfOver();
 }
@@ -217,7 +214,7 @@ void Mirror::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& 
     }
   }
   if (status_ == 0) {
-    charge(error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503);
+    charge(error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503, error.host);
   }
   dropBody();
   if (sender_) sender_->onMirrorWritable();
@@ -234,7 +231,7 @@ void Mirror::onTimer() {
   if (!attempt_.isActive()) return;
   cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
   const bool is_first = status_ == 0;
-  if (is_first) charge(504);
+  if (is_first) charge(504, attempt_.isWaiting() ? nullptr : &attempt_.host());
   // A host that has not been asked is not to blame.
   if (!attempt_.isWaiting()) {
     upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
@@ -253,12 +250,9 @@ void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, u
   host.outlier()->put(host.counters(context_->upstream.worker), result, status);
 }
 
-void Mirror::charge(uint16_t status) {
+void Mirror::charge(uint16_t status, const upstream::Host* host) {
   status_ = status;
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  stats.add(ClusterCounter::UpstreamRqCompleted);
-  stats.countResponse(stats::CodeVariant::All, status);
-  stats.countResponse(stats::CodeVariant::Internal, status);
+  upstream::countStatus({*cluster_, host, true}, status);
 }
 
 // ---- the end ----

@@ -62,7 +62,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   void sendKept();
   void requestComplete();
   void answerComplete();
-  void charge(uint16_t status);
+  // `host`: null: none was asked.
+  void charge(uint16_t status, const upstream::Host* host = nullptr);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void dropBody();
   void restIfOver();

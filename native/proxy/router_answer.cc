@@ -7,6 +7,7 @@
 #include "proxy/router.h"
 #include "proxy/stream.h"
 #include "proxy/try_filters.h"
+#include "upstream/answer_counts.h"
 
 namespace fairlead::proxy {
 
@@ -305,21 +306,12 @@ void Router::countGrpcAnswer(const HeaderMap& fields) {
 }
 
 void Router::count(uint16_t status, const HeaderMap* headers) {
-  stats::Shard<stats::Cluster>& stats = clusterStats();
-  stats.add(ClusterCounter::UpstreamRqCompleted);
+  const upstream::AnswerOf answer{*info_.cluster, info_.host, info_.is_internal};
   // As the real server, which leaves out these alone.
-  if (!info_.is_grpc || !config().router.counts_no_grpc_failures) {
-    stats.countResponse(stats::CodeVariant::All, status);
-  }
-  stats.countResponse(
-      info_.is_internal ? stats::CodeVariant::Internal : stats::CodeVariant::External, status);
+  const bool is_plain = !info_.is_grpc || !config().router.counts_no_grpc_failures;
+  upstream::countStatus(answer, status, is_plain);
   forEachGroup([status](auto& group) { group.countResponse(stats::CodeVariant::All, status); });
-  if (!headers || !info_.host) return;
-  const HeaderEntry* canary = headers->find(HeaderId::XEnvoyUpstreamCanary);
-  if ((canary && canary->value() == "true") || info_.host->settings().canary) {
-    stats.countResponse(stats::CodeVariant::Canary, status);
-    is_canary_ = true;
-  }
+  if (headers && info_.host) is_canary_ |= upstream::countCanary(answer, *headers, status);
 }
 
 void Router::countHostError(upstream::Host* host) {
@@ -364,12 +356,8 @@ void Router::answerComplete(Attempt& attempt) {
   }
   if (!isCounted() || info_.request_forwarded_us == 0) return;
   const uint64_t ms = (loop().nowMicros() - info_.request_forwarded_us) / 1000;
-  stats::Shard<stats::Cluster>& stats = clusterStats();
-  stats.record(ClusterHistogram::UpstreamRqTime, ms);
-  stats.record(info_.is_internal ? ClusterHistogram::InternalUpstreamRqTime
-                                 : ClusterHistogram::ExternalUpstreamRqTime,
-               ms);
-  if (is_canary_) stats.record(ClusterHistogram::CanaryUpstreamRqTime, ms);
+  upstream::recordTime({*info_.cluster, info_.host, info_.is_internal}, ms);
+  if (is_canary_) clusterStats().record(ClusterHistogram::CanaryUpstreamRqTime, ms);
   forEachGroup(
       [ms](auto& group) { group.record(stats::VirtualCluster::Histogram::UpstreamRqTime, ms); });
 }

@@ -5150,6 +5150,42 @@ struct VirtualCluster {
                                      false, false};
 };
 
+struct ClusterZone {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqTime,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"upstream_rq_time", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      true,
+                                     false, false};
+};
+
 struct TransportMatch {
   enum class Counter : uint16_t {
     TotalMatchCount,

@@ -262,7 +262,8 @@ void Session::connectFailed(bool timeout, int error) {
                        : error == EPROTO     ? server_socket_->transportFailure()
                                              : "";
   if (error != 0 && !server_socket_) {
-    transport_failure_ = upstream::refusalText(*host_, host_cluster_->cluster(), error);
+    const net::OriginalSource* const from = findings() ? findings()->source.get() : nullptr;
+    transport_failure_ = upstream::refusalText(*host_, host_cluster_->cluster(), from, error);
   }
   keepTunnelHead();
   if (error >= 0) flags_.set(ResponseFlag::UpstreamConnectionFailure);

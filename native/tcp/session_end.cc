@@ -87,7 +87,7 @@ void Session::describe(format::FormatContext* context) const {
     context->upstream = tunnel_meter_;
     // As the real server: what passes such a tunnel counts as HTTP's bytes, and once more as TCP's.
     if (proxy_.config().tunneling && connected_) {
-      const uint64_t times = server_socket_ ? 2 : 1;
+      const uint64_t times = tunnel_request_bytes_ > 0 ? 2 : 1;
       context->upstream.wire_sent += times * received_;
       context->upstream.wire_received += times * sent_;
     }

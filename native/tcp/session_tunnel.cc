@@ -105,6 +105,8 @@ void Session::keepTunnelHead() {
   tunnel_meter_.wire_received = tunnel_head_->size();
   tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(*tunnel_head_);
   if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(*tunnel_head_);
+  // The connection shares it, for as long as the tunnel.
+  std::string().swap(*tunnel_head_);
   tunnel_head_ = nullptr;
 }
 

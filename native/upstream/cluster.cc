@@ -69,6 +69,14 @@ void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
   maintenance_.store(runtime.maintenance_millionths, std::memory_order_relaxed);
 }
 
+void Cluster::countTransport(const TransportMatch* match, unsigned shard) {
+  if (match) {
+    match->stats->shard(shard)->add(stats::TransportMatch::Counter::TotalMatchCount);
+  } else {
+    stats_->shard(shard)->add(stats::Cluster::Counter::DefaultTotalMatchCount);
+  }
+}
+
 void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const {
   using Gauge = stats::Cluster::Gauge;
   const Limits& limits = limits_[priority];

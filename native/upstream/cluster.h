@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,8 +106,7 @@ class Cluster {
   }
   // How a host is reached. Null: in the clear.
   const net::SharedTransport& transport(const plan::Host& host) const {
-    const TransportMatch* match = transportMatch(host);
-    return match ? match->transport : transport_;
+    return transportOf(transportMatch(host));
   }
   // Where connections to a host go: to it, or to a proxy. As long as both are there.
   const net::Address& connectsTo(const Host& host) const {
@@ -118,6 +118,18 @@ class Cluster {
   const TransportMatch* transportMatch(const plan::Host& host) const {
     return transport_choice_.find(host);
   }
+  // By labels, in place of a host's own.
+  const TransportMatch* transportMatchFor(const std::vector<std::string>& labels) const {
+    plan::Host host;
+    host.socket_labels = labels;
+    return transportMatch(host);
+  }
+  // How hosts are reached that `match` takes; null: that none takes.
+  const net::SharedTransport& transportOf(const TransportMatch* match) const {
+    return match ? match->transport : transport_;
+  }
+  // The thread of `shard`: something is about to be reached so.
+  void countTransport(const TransportMatch* match, unsigned shard);
   // Whether connections to the host may be made ahead.
   bool connectsAhead(const plan::Host& host) const {
     return !preconnect_condition_ || fitsPreconnect(host);
@@ -152,17 +164,9 @@ class Cluster {
   HealthInbox* healthInbox() const { return health_inbox_.get(); }
   // Control thread: before any worker knows the cluster.
   void setHealthInbox(std::shared_ptr<HealthInbox> inbox) { health_inbox_ = std::move(inbox); }
-  // By labels, in place of a host's own.
-  const net::SharedTransport& transportFor(const std::vector<std::string>& labels) const {
-    plan::Host host;
-    host.socket_labels = labels;
-    return transport(host);
-  }
-  // Null: none takes them.
-  const TransportMatch* transportMatchFor(const std::vector<std::string>& labels) const {
-    plan::Host host;
-    host.socket_labels = labels;
-    return transportMatch(host);
+  // Control thread only: what is counted of answers of hosts in that zone; null: nothing yet.
+  std::shared_ptr<stats::Block<stats::ClusterZone>>& zoneStats(const std::string& zone) {
+    return zone_stats_[zone];
   }
   // Control thread: statistics that there are as long as the cluster.
   void keepStats(std::shared_ptr<stats::BlockBase> block) {
@@ -230,6 +234,7 @@ class Cluster {
   std::shared_ptr<stats::Block<stats::RingHashLb>> ring_stats_;
   std::shared_ptr<stats::Block<stats::MaglevLb>> maglev_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
+  std::map<std::string, std::shared_ptr<stats::Block<stats::ClusterZone>>> zone_stats_;
   const net::SharedTransport transport_;
   const bool tells_clients_;
   const BalancerSettings balancer_;

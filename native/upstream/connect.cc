@@ -30,10 +30,11 @@ net::FileDescriptor connectWithin(const Host& host, const net::Address& to,
 
 }  // namespace
 
-std::string refusalText(const Host& host, const Cluster& cluster, int error) {
+std::string refusalText(const Host& host, const Cluster& cluster, const net::OriginalSource* from,
+                        int error) {
   if (error < 0) {
     std::string text = "failed to bind to ";
-    return text.append(sourceText(host.address(), cluster.settings()))
+    return text.append(sourceText(host.address(), cluster.settings(), from))
         .append(": ")
         .append(std::strerror(-error));
   }

@@ -44,7 +44,9 @@ struct ConnectionUse {
 net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
                                  unsigned worker, int* error, const ConnectionUse& use = {});
 
-// What is told of a connection that the system has refused at once, with this error.
-std::string refusalText(const Host& host, const Cluster& cluster, int error);
+// What is told of a connection that the system has refused at once, with this error. `from`: as in
+// its ConnectionUse.
+std::string refusalText(const Host& host, const Cluster& cluster, const net::OriginalSource* from,
+                        int error);
 
 }  // namespace fairlead::upstream

@@ -126,7 +126,9 @@ net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluste
   return fd;
 }
 
-std::string sourceText(const net::Address& to, const plan::Cluster& settings) {
+std::string sourceText(const net::Address& to, const plan::Cluster& settings,
+                       const net::OriginalSource* from) {
+  if (from && to.isIp()) return from->address.text();
   const plan::SourceAddress* const source = to.isIp() ? sourceFor(to, settings) : nullptr;
   return source && source->address ? net::Address::fromPlan(*source->address).text()
                                    : std::string();

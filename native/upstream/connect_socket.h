@@ -16,7 +16,8 @@ namespace fairlead::upstream {
 net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluster& settings,
                                  const net::OriginalSource* from, int* error);
 
-// What a socket to that address is bound to as the settings say.
-std::string sourceText(const net::Address& to, const plan::Cluster& settings);
+// What a socket to that address is bound to; likewise.
+std::string sourceText(const net::Address& to, const plan::Cluster& settings,
+                       const net::OriginalSource* from);
 
 }  // namespace fairlead::upstream

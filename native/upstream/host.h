@@ -13,6 +13,7 @@
 
 #include "net/address.h"
 #include "plan/plan.gen.h"
+#include "stats/block.h"
 #include "upstream/health.h"
 #include "upstream/host_load.h"
 #include "upstream/limits.h"
@@ -100,6 +101,12 @@ class Host : public std::enable_shared_from_this<Host> {
   }
   // Null: nobody wants to know.
   HostLoad* load() const { return load_.get(); }
+  // What is counted of its answers by zones; null: it, or this proxy, is in none.
+  stats::Block<stats::ClusterZone>* zoneStats() const { return zone_stats_.get(); }
+  // Control thread: before any worker knows the host.
+  void setZoneStats(std::shared_ptr<stats::Block<stats::ClusterZone>> stats) {
+    zone_stats_ = std::move(stats);
+  }
   uint32_t priority() const { return settings().priority; }
 
   HostCounters& counters(unsigned worker) { return counters_[worker]; }
@@ -138,6 +145,7 @@ class Host : public std::enable_shared_from_this<Host> {
   const std::unique_ptr<HostCounters[]> counters_;
   const unsigned threads_;
   const std::unique_ptr<OutlierMonitor> outlier_;
+  std::shared_ptr<stats::Block<stats::ClusterZone>> zone_stats_;
   const std::unique_ptr<HostLoad> load_;
   std::atomic<uint64_t> healthy_since_ms_;
 };

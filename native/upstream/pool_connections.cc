@@ -95,7 +95,7 @@ bool HttpPool::isHostFull(uint8_t priority) const {
 
 std::string_view HttpPool::refusalText(int error) {
   if (error == 0) return {};
-  std::string text = upstream::refusalText(*host_, cluster_.cluster(), error);
+  std::string text = upstream::refusalText(*host_, cluster_.cluster(), use_.source.get(), error);
   for (const std::string& known : refusals_) {
     if (known == text) return known;
   }

@@ -14,7 +14,9 @@ class ClusterTurns {
  public:
   // Times are in milliseconds of one clock. In place of the turn that it had.
   void set(const std::string& name, uint64_t at_ms) {
-    turns_[name] = at_ms;
+    const auto [turn, is_new] = turns_.try_emplace(name, at_ms);
+    if (!is_new && turn->second == at_ms) return;
+    turn->second = at_ms;
     due_.emplace(at_ms, name);
   }
   void drop(const std::string& name) { turns_.erase(name); }

@@ -36,9 +36,11 @@ SharedWatch watchOf(const Cluster& cluster) {
 Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
                    TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
                    access_log::LogFiles& logs, health::Checker& checker,
-                   std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake)
+                   std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
+                   std::string zone)
     : registry_(registry),
       workers_(workers),
+      zone_(std::move(zone)),
       ids_(ids),
       retired_(retired),
       tls_sockets_(tls_sockets),
@@ -114,7 +116,11 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   }
   if (plan.is_hidden) ++hidden_;
   windows_.forget(plan.name);
-  if (!plan.destination_hosts && !plan.named_hosts) unready_.insert(cluster->id());
+  if (plan.destination_hosts || plan.named_hosts) {
+    unready_.erase(cluster->id());
+  } else {
+    unready_.insert(cluster->id());
+  }
   retired_.add(std::exchange(place, cluster));
   showCount();
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
@@ -400,7 +406,9 @@ void Clusters::keepDestinations(uint64_t now_ms, Delta* delta) {
     if (OutlierDetector* const detector = cluster.outlierDetector()) {
       detector->setHosts(change.hosts);
     }
-    for (const auto& host : change.made) countTransport(cluster, host->settings());
+    for (const auto& host : change.made) {
+      cluster.countTransport(cluster.transportMatch(host->settings()), 0);
+    }
     for (uint64_t i = 0; i < change.count; ++i) {
       noteUpdate(cluster, {UpdateWindows::Change::Members});
     }

@@ -37,13 +37,14 @@ class Clusters {
   Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
            TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
            access_log::LogFiles& logs, health::Checker& checker,
-           std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake);
+           std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
+           std::string zone);
 
   // In the place of the cluster of that name, if there is one. It has no hosts yet. The error names
   // what is wrong with its TLS; nothing has changed then.
   Result<void> apply(const plan::Cluster& plan, Delta* delta);
-  // Hosts of an address that the cluster has already go on as they are. The error names what is
-  // wrong; nothing has changed then.
+  // Hosts of an address that the cluster has already go on as they are, unless they are reached or
+  // checked otherwise now. The error names what is wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
   // It goes on with the hosts of the one before it, and nobody has said yet which it has.
   bool hasOthersHosts(const std::string& name) const;
@@ -149,7 +150,9 @@ class Clusters {
   Hosts wellOnes(const upstream::Cluster& cluster, const Taken& named) const;
   // As the real server shows it: of the last priority alone.
   void showMaxWeight(upstream::Cluster& cluster, const std::vector<plan::Host>& plans);
-  void countTransport(upstream::Cluster& cluster, const plan::Host& host);
+  // Null: there are no zones between which answers go.
+  std::shared_ptr<stats::Block<stats::ClusterZone>> zoneStatsOf(upstream::Cluster& cluster,
+                                                                const std::string& zone);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();
   void forgetWarming(const std::string& name);
@@ -168,6 +171,8 @@ class Clusters {
 
   stats::Registry& registry_;
   const unsigned workers_;
+  // This proxy's own; empty: nobody says which it is.
+  const std::string zone_;
   NameIds& ids_;
   Retired& retired_;
   TlsSockets& tls_sockets_;

@@ -54,9 +54,12 @@ Clusters::Taken Clusters::takeHosts(Cluster& cluster, const HostPlans& plans) {
     }
     if (host && !is_as_before) taken.updates[plan.priority] = Change::Members;
     // As the real server, which makes all of them anew before it looks which are there.
-    if (!host || cluster.settings().is_discovered) countTransport(cluster, plan);
+    if (!host || cluster.settings().is_discovered) {
+      cluster.countTransport(cluster.transportMatch(plan), 0);
+    }
     if (!host) {
       host = std::make_shared<Host>(upstream::HostSettings(plans, &plan), workers_, watch, load);
+      host->setZoneStats(zoneStatsOf(cluster, plan.zone));
       setUnchecked(cluster, *host);
     }
     taken.hosts.push_back(std::move(host));

@@ -54,12 +54,15 @@ void Clusters::countBalancing(Cluster& cluster) {
   }
 }
 
-void Clusters::countTransport(upstream::Cluster& cluster, const plan::Host& host) {
-  if (const upstream::TransportMatch* match = cluster.transportMatch(host)) {
-    match->stats->shard(0)->add(stats::TransportMatch::Counter::TotalMatchCount);
-  } else {
-    cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
+std::shared_ptr<stats::Block<stats::ClusterZone>> Clusters::zoneStatsOf(Cluster& cluster,
+                                                                        const std::string& zone) {
+  if (zone_.empty() || zone.empty()) return nullptr;
+  std::shared_ptr<stats::Block<stats::ClusterZone>>& stats = cluster.zoneStats(zone);
+  if (!stats) {
+    const stats::Scope scope = stats::zoneScope(cluster.observabilityName(), zone_, zone);
+    stats = registry_.create<stats::ClusterZone>(scope);
   }
+  return stats;
 }
 
 void Clusters::countMembers(Cluster& cluster, const HostSet& hosts) {

@@ -41,7 +41,7 @@ DataPlane::DataPlane(const Options& options)
       logs_(options.workers + 1, filesystem_stats_, options.log_flush_bytes),
       tls_sockets_(registry_, options.workers + 1, logs_),
       clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_, options.transport,
-                slots_, logs_, checker_, health_, options.on_health),
+                slots_, logs_, checker_, health_, options.on_health, options.zone),
       chain_scope_([this](const std::string& stat_prefix) {
         return filters::ConfigScope{registry_,
                                     stats::httpScope(stat_prefix),

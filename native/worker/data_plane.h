@@ -56,6 +56,8 @@ class DataPlane {
     size_t log_flush_bytes = access_log::LogFiles::kFlushBytes;
     // A sink wants the single values of histograms.
     bool keeps_samples = false;
+    // This proxy's own; empty: answers are not counted by zones.
+    std::string zone = {};
     // Takes what taps record; null: there cannot be any.
     std::shared_ptr<filters::TapSink> tap_sink = nullptr;
     // Takes names of hosts that are to be looked up; null: nobody does.

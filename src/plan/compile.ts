@@ -296,6 +296,7 @@ function contextOf(
   return {
     serviceCluster,
     serviceNode,
+    zone: node.locality?.zone ?? '',
     ...(local && { localCluster: { name: local, locality: node.locality ?? {} } }),
     hasNode: serviceNode !== '' && serviceCluster !== '',
     ...(node.locality && { nodeLocality: node.locality }),

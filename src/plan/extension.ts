@@ -118,6 +118,8 @@ export interface CompileContext {
   readonly serviceCluster: string;
   /** The node's id: --service-node, or else of the bootstrap. */
   readonly serviceNode: string;
+  /** The node's zone: --service-zone, or else of the bootstrap; empty: it is in none. */
+  readonly zone: string;
   /** The node has an id and a cluster, as some extensions demand. */
   readonly hasNode: boolean;
   /** Where the node is; absent: nobody says. */
@@ -140,7 +142,7 @@ export interface CompileContext {
   readonly clusterNames: ReadonlySet<string>;
   /** Those of the bootstrap whose hosts do not come by EDS: a control plane may be there. */
   readonly primaryClusters: ReadonlySet<string>;
-  /** Where goes what is wrong with secrets' control planes, as only a start looks at them; absent: with the rest. */
+  /** Where goes what only a start looks at: the control planes of secrets and collections; absent: with the rest. */
   readonly start?: Place | undefined;
   /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
   readonly grpcClusters: Map<string, GrpcClusterPlan>;

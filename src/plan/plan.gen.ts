@@ -3238,6 +3238,8 @@ export interface StatsSettings {
   readonly flush_interval_ms?: number | undefined;
   /** What clusters count of their traffic is neither shown nor sent before there was any. */
   readonly defers_traffic?: boolean | undefined;
+  /** This proxy's own; empty: answers are not counted by zones. */
+  readonly zone?: string | undefined;
 }
 
 export const SinkFormat_Kind = {
@@ -6712,6 +6714,7 @@ function writeStatsSettings(out: WireWriter, message: StatsSettings): void {
   if (message.hystrix_buckets) out.number(56, message.hystrix_buckets);
   if (message.flush_interval_ms) out.number(64, message.flush_interval_ms);
   if (message.defers_traffic) out.number(72, message.defers_traffic ? 1 : 0);
+  if (message.zone?.length) out.text(82, message.zone);
 }
 
 function writeSinkFormat(out: WireWriter, message: SinkFormat): void {

@@ -59,6 +59,7 @@ export function makeNative(
       sinks: formatsOf(compiled.sinks),
       hystrix_buckets: hystrixOf(configuration)?.buckets,
       flush_interval_ms: settings.statsFlushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+      zone: compiled.context.zone,
     }),
   });
 }
@@ -88,7 +89,7 @@ export function makeSpanExport({ compiled }: Configuration, host: PartsHost): Sp
     findCluster: (name) => context.grpcClusters.get(name),
     local: {
       nodeId: context.serviceNode,
-      zone: host.options.serviceZone || (host.node.locality?.zone ?? ''),
+      zone: context.zone,
       serviceCluster: context.serviceCluster,
       address: context.localAddress,
       threads: host.concurrency + 1,

@@ -58,6 +58,14 @@ TEST("Of hosts that come or go workers hear at once, and then of what has waited
   EXPECT(w.windows.run(10'000).empty());
 }
 
+TEST("A turn that is set again takes no room") {
+  worker::ClusterTurns turns;
+  for (int i = 0; i < 3; ++i) turns.set("a", 10);
+  turns.set("b", 20);
+  EXPECT_EQ(turns.take(15).value_or(""), "a");
+  EXPECT_EQ(turns.due(), 20u);
+}
+
 TEST("Without a window each change is told") {
   Windows w;
   EXPECT(w.windows.note("c", 0, {Change::Details, Change::Details}, 1));

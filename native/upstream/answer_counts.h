@@ -1,0 +1,56 @@
+// What a cluster counts of answers, whoever has asked: by status and time, by who asks, by zones. The
+// worker's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "http/message.h"
+#include "upstream/host.h"
+#include "upstream/worker_cluster.h"
+
+namespace fairlead::upstream {
+
+// Whose answer, to whom.
+struct AnswerOf {
+  WorkerCluster& cluster;
+  // Null: none was chosen.
+  const Host* host;
+  bool is_internal;
+
+  stats::Shard<stats::ClusterZone>* zone() const {
+    stats::Block<stats::ClusterZone>* const block = host ? host->zoneStats() : nullptr;
+    return block ? block->shard(cluster.context().worker + 1) : nullptr;
+  }
+};
+
+// `is_plain`: under no prefix, too.
+inline void countStatus(const AnswerOf& answer, uint16_t status, bool is_plain = true) {
+  using stats::CodeVariant;
+  stats::Shard<stats::Cluster>& stats = answer.cluster.stats();
+  stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
+  if (is_plain) stats.countResponse(CodeVariant::All, status);
+  stats.countResponse(answer.is_internal ? CodeVariant::Internal : CodeVariant::External, status);
+  if (auto* const zone = answer.zone()) zone->countResponse(CodeVariant::All, status);
+}
+
+inline void recordTime(const AnswerOf& answer, uint64_t ms) {
+  using Histogram = stats::Cluster::Histogram;
+  stats::Shard<stats::Cluster>& stats = answer.cluster.stats();
+  stats.record(Histogram::UpstreamRqTime, ms);
+  stats.record(
+      answer.is_internal ? Histogram::InternalUpstreamRqTime : Histogram::ExternalUpstreamRqTime,
+      ms);
+  if (auto* const zone = answer.zone()) {
+    zone->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
+  }
+}
+
+// By what the host is, or is said to be in its answer. True: it was counted as such.
+inline bool countCanary(const AnswerOf& answer, const http::HeaderMap& headers, uint16_t status) {
+  const http::HeaderEntry* const said = headers.find(http::HeaderId::XEnvoyUpstreamCanary);
+  if (!(said && said->value() == "true") && !answer.host->settings().canary) return false;
+  answer.cluster.stats().countResponse(stats::CodeVariant::Canary, status);
+  return true;
+}
+
+}  // namespace fairlead::upstream
