@@ -86,4 +86,10 @@ class FilterState {
   std::vector<Entry> entries_;
 };
 
+// Of a request or a connection whose first it may be.
+inline FilterState& ensureFilterState(std::unique_ptr<FilterState>& state) {
+  if (!state) state = std::make_unique<FilterState>();
+  return *state;
+}
+
 }  // namespace fairlead::format

@@ -149,14 +149,13 @@ bool ProcFigures::appendField(std::string_view field, std::string* out) const {
 
 std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes) {
   if (!format::isFilterStateWanted()) return nullptr;
-  std::unique_ptr<format::FilterState>& state = notes.filter_state;
-  if (!state) state = std::make_unique<format::FilterState>();
+  format::FilterState& state = format::ensureFilterState(notes.filter_state);
   auto made = std::make_shared<ProcFigures>();
-  const std::shared_ptr<format::StateObject> before = state->shareObject(name);
+  const std::shared_ptr<format::StateObject> before = state.shareObject(name);
   if (before && before->kind() == made->kind()) {
     return std::static_pointer_cast<ProcFigures>(before);
   }
-  return state->put(name, made) ? made : nullptr;
+  return state.put(name, made) ? made : nullptr;
 }
 
 }  // namespace fairlead::filters

@@ -114,10 +114,9 @@ Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
                                       const Boxed<plan::RbacTree>& tree,
                                       const std::string& prefix) {
   RbacSettings::Engine engine;
-  if (!plan && !tree) return engine;
-  Result<std::unique_ptr<const RbacRules>> rules =
-      plan ? RbacRules::build(*plan) : RbacRules::build(*tree);
+  Result<std::unique_ptr<const RbacRules>> rules = RbacRules::build(plan, tree);
   if (!rules) return rules.error();
+  if (!rules.value()) return engine;
   engine.rules = std::move(rules.value());
   for (size_t i = 0; i <= engine.rules->size(); ++i) {
     const std::string* name = i < engine.rules->size() ? &engine.rules->nameOf(i) : nullptr;

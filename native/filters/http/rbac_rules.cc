@@ -123,7 +123,14 @@ bool RbacCondition::isAuthenticated(const net::TlsInfo* tls) const {
   return text_->matches(subject);
 }
 
-Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacRules& plan) {
+Result<std::unique_ptr<const RbacRules>> RbacRules::build(const Boxed<plan::RbacRules>& rules,
+                                                          const Boxed<plan::RbacTree>& tree) {
+  if (rules) return ofRules(*rules);
+  if (tree) return ofTree(*tree);
+  return std::unique_ptr<const RbacRules>();
+}
+
+Result<std::unique_ptr<const RbacRules>> RbacRules::ofRules(const plan::RbacRules& plan) {
   auto rules = std::make_unique<RbacRules>();
   rules->action_ = plan.action;
   for (const plan::RbacPolicy& policy : plan.policies) {
@@ -142,7 +149,7 @@ Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacRules&
   return std::unique_ptr<const RbacRules>(std::move(rules));
 }
 
-Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacTree& plan) {
+Result<std::unique_ptr<const RbacRules>> RbacRules::ofTree(const plan::RbacTree& plan) {
   auto rules = std::make_unique<RbacRules>();
   auto tree = match::MatchTree::build(plan.tree.value_or(plan::MatchTree()));
   if (!tree) return tree.error();

@@ -53,9 +53,9 @@ class RbacRules {
  public:
   using Action = plan::RbacRules::Action;
 
-  static Result<std::unique_ptr<const RbacRules>> build(const plan::RbacRules& plan);
-  // Of a tree, whose actions are policies.
-  static Result<std::unique_ptr<const RbacRules>> build(const plan::RbacTree& plan);
+  // Rules, or a tree, whose actions are policies. Null: there is neither.
+  static Result<std::unique_ptr<const RbacRules>> build(const Boxed<plan::RbacRules>& rules,
+                                                        const Boxed<plan::RbacTree>& tree);
 
   // The first policy that fits, by its place; -1: none.
   int find(const RbacRequest& request) const;
@@ -76,6 +76,9 @@ class RbacRules {
 
  private:
   using TreeAction = plan::RbacTreeAction::Action;
+
+  static Result<std::unique_ptr<const RbacRules>> ofRules(const plan::RbacRules& plan);
+  static Result<std::unique_ptr<const RbacRules>> ofTree(const plan::RbacTree& plan);
 
   struct Policy {
     std::string name;

@@ -49,8 +49,7 @@ void FilterStateValues::set(std::unique_ptr<format::FilterState>& state,
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
-    if (!state) state = std::make_unique<format::FilterState>();
-    state->set(value.plan.key, text, value.plan.read_only);
+    format::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only);
   }
 }
 

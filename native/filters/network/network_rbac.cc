@@ -20,14 +20,6 @@ std::string rbacPart(const std::string& prefix) {
   return "rbac." + prefix + (prefix.ends_with('.') ? "" : ".");
 }
 
-// Rules go before a tree.
-Result<std::unique_ptr<const RbacRules>> rulesOf(const Boxed<plan::RbacRules>& plan,
-                                                 const Boxed<plan::RbacTree>& tree) {
-  if (plan) return RbacRules::build(*plan);
-  if (tree) return RbacRules::build(*tree);
-  return std::unique_ptr<const RbacRules>();
-}
-
 // Of one connection.
 class RbacPass final : public GuardPass {
  public:
@@ -52,10 +44,10 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRbac::build(const plan::Ne
                                                                   const GuardScope& scope) {
   auto filter = std::make_shared<NetworkRbac>();
   filter->plan_ = plan;
-  auto rules = rulesOf(plan.rules, plan.tree);
+  auto rules = RbacRules::build(plan.rules, plan.tree);
   if (!rules) return rules.error();
   filter->rules_ = std::move(rules.value());
-  auto shadow = rulesOf(plan.shadow, plan.shadow_tree);
+  auto shadow = RbacRules::build(plan.shadow, plan.shadow_tree);
   if (!shadow) return shadow.error();
   filter->shadow_ = std::move(shadow.value());
   const std::string prefix = plan.stat_prefix + (plan.stat_prefix.ends_with('.') ? "" : ".");

@@ -4,10 +4,10 @@ import type {
   envoy_extensions_filters_http_rbac_v3_RBACPerRoute as PerRoute,
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
-import { compileRbacRules, compileRbacTree } from '../../plan/match/rbac.js';
+import { compileRbac } from '../../plan/match/rbac.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { Rbac, RbacTree } from '../../plan/plan.gen.js';
+import type { Rbac } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.rbac.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.RBAC`, [
@@ -36,22 +36,10 @@ export const rbac = defineHttpFilter<Message, PerRoute>({
 
 function compile(config: Message, place: Place, { runtime }: CompileContext): Rbac {
   refuseOtherFields(place, config, FIELDS);
-  const { rules, shadow_rules: shadow } = config;
   return {
-    rules: rules && compileRbacRules(rules, place.field('rules')),
-    shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
-    tree: rules ? undefined : tree(config.matcher, place.field('matcher'), runtime),
-    shadow_tree: shadow
-      ? undefined
-      : tree(config.shadow_matcher, place.field('shadow_matcher'), runtime),
+    ...compileRbac(config, place, runtime),
     stat_prefix: config.rules_stat_prefix,
     shadow_stat_prefix: config.shadow_rules_stat_prefix,
     counts_policies: config.track_per_rule_stats,
   };
 }
-
-const tree = (
-  message: Message['matcher'],
-  place: Place,
-  runtime: CompileContext['runtime'],
-): RbacTree | undefined => message && compileRbacTree(message, place, runtime);

@@ -6,11 +6,10 @@ import type {
 import { defineExtension } from '../../plan/extension.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { CONNECTION_INPUTS } from '../../plan/match/http-tree.js';
-import { compileRbacRules, compileRbacTree } from '../../plan/match/rbac.js';
+import { compileRbac } from '../../plan/match/rbac.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { RbacTree } from '../../plan/plan.gen.js';
 
 const FIELDS = supportedFields<Message>('envoy.extensions.filters.network.rbac.v3.RBAC', [
   'rules',
@@ -29,20 +28,13 @@ export const networkRbac = defineExtension<Message, NetworkFilterPlan>({
   compile(config, place, { runtime }) {
     refuseOtherFields(place, config, FIELDS);
     const { rules, shadow_rules: shadow } = config;
-    const tree = (field: 'matcher' | 'shadow_matcher'): RbacTree | undefined => {
-      const message = config[field];
-      return message && compileRbacTree(message, place.field(field), runtime, CONNECTION_INPUTS);
-    };
     if (rules) refuseHeaders(rules, place.field('rules'));
     if (shadow) refuseHeaders(shadow, place.field('shadow_rules'));
     return {
       guards: [
         {
           rbac: {
-            rules: rules && compileRbacRules(rules, place.field('rules')),
-            shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
-            tree: rules ? undefined : tree('matcher'),
-            shadow_tree: shadow ? undefined : tree('shadow_matcher'),
+            ...compileRbac(config, place, runtime, CONNECTION_INPUTS),
             stat_prefix: config.stat_prefix,
             shadow_stat_prefix: config.shadow_rules_stat_prefix,
             is_continuous: config.enforcement_type === 'CONTINUOUS',

@@ -20,6 +20,7 @@ import {
   RbacCondition_Kind as Kind,
   RbacRules_Action,
   RbacTreeAction_Action,
+  type Rbac,
   type RbacCondition,
   type RbacPolicy,
   type RbacRules,
@@ -80,7 +81,7 @@ const END_OF_PORTS = 65_536;
 /** Where a part was wrong, which has been said: nothing is made of the plan. */
 const NONE: RbacCondition = { kind: Kind.OR };
 
-export function compileRbacRules(message: RulesMessage, place: Place): RbacRules {
+function compileRbacRules(message: RulesMessage, place: Place): RbacRules {
   refuseOtherFields(place, message, RULES);
   const names = Object.keys(message.policies ?? {}).sort((a, b) => (a < b ? -1 : 1));
   return {
@@ -91,10 +92,45 @@ export function compileRbacRules(message: RulesMessage, place: Place): RbacRules
   };
 }
 
+interface RbacMessages {
+  readonly rules?: RulesMessage | undefined;
+  readonly matcher?: MatcherMessage | undefined;
+  readonly shadow_rules?: RulesMessage | undefined;
+  readonly shadow_matcher?: MatcherMessage | undefined;
+}
+
+/** As the real server: where there is a tree rules do not count. `inputs`: absent: those of requests. */
+export function compileRbac(
+  config: RbacMessages,
+  place: Place,
+  runtime: RuntimeReads,
+  inputs?: MatchTenant['inputs'],
+): Pick<Rbac, 'rules' | 'tree' | 'shadow' | 'shadow_tree'> {
+  const tree = (field: 'matcher' | 'shadow_matcher'): RbacTree | undefined => {
+    const message = config[field];
+    return message && compileRbacTree(message, place.field(field), runtime, inputs);
+  };
+  const rules = (
+    field: 'rules' | 'shadow_rules',
+    instead: MatcherMessage | undefined,
+  ): RbacRules | undefined => {
+    const message = config[field];
+    if (!message || !instead) return message && compileRbacRules(message, place.field(field));
+    place.field(field).warn('RBAC rules are ignored when matcher is configured');
+    return undefined;
+  };
+  return {
+    rules: rules('rules', config.matcher),
+    tree: tree('matcher'),
+    shadow: rules('shadow_rules', config.shadow_matcher),
+    shadow_tree: tree('shadow_matcher'),
+  };
+}
+
 const ACTION = 'envoy.config.rbac.v3.Action';
 
 /** The same by a tree, whose actions say what becomes of a request. */
-export function compileRbacTree(
+function compileRbacTree(
   message: MatcherMessage,
   place: Place,
   runtime: RuntimeReads,

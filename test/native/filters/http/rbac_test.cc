@@ -103,7 +103,7 @@ TEST("A denial to do without exactly one condition is none") {
 }
 
 TEST("Details have no blanks, which logs are split at") {
-  const auto rules = filters::RbacRules::build(rulesOf(Action::Deny, conditionOf(Kind::Any)));
+  const auto rules = filters::RbacRules::build(rulesOf(Action::Deny, conditionOf(Kind::Any)), {});
   EXPECT_EQ(rules.value()->detailsOf(0),
             std::string("rbac_access_denied_matched_policy[a_policy]"));
   EXPECT_EQ(rules.value()->detailsOf(-1), std::string("rbac_access_denied_matched_policy[none]"));
