@@ -14,6 +14,11 @@ export function startInterval(act: () => void, ms: number): NodeJS.Timeout {
   return setInterval(guarded('a timer', act), Math.min(ms, LONGEST_TIMER_MS));
 }
 
+/** As AbortSignal.timeout, likewise. */
+export function timeoutSignal(ms: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
+}
+
 /** As setImmediate. */
 export function startImmediate(act: () => void, recover?: () => void): void {
   setImmediate(guarded('a turn of the loop', act, recover));

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import { monotonicMs } from '../base/clock.js';
 import { unawaited } from '../base/bugs.js';
-import { LONGEST_TIMER_MS, startTimeout } from '../base/timers.js';
+import { LONGEST_TIMER_MS, startTimeout, timeoutSignal } from '../base/timers.js';
 import { dial } from '../grpc/dial.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
 import type { ControlHost } from '../native.js';
@@ -202,7 +202,7 @@ class PooledClient {
   async post(post: HttpPost, localAddress: string): Promise<HttpAnswer | undefined> {
     const stats = this.#stats;
     const startMs = monotonicMs();
-    const signal = post.timeoutMs > 0 ? AbortSignal.timeout(post.timeoutMs) : undefined;
+    const signal = post.timeoutMs > 0 ? timeoutSignal(post.timeoutMs) : undefined;
     if (this.#state === 'new') stats.count('upstream_rq_pending_total');
     else this.#onAsked();
     this.#isActive = true;

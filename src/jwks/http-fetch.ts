@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
+import { timeoutSignal } from '../base/timers.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
 import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
@@ -37,7 +38,7 @@ export async function fetchOf(
   if (!cluster) return undefined;
   const counts = new ClusterStats(cluster.name, native, stats);
   counts.countCall();
-  const signal = source.timeoutMs > 0 ? AbortSignal.timeout(source.timeoutMs) : undefined;
+  const signal = source.timeoutMs > 0 ? timeoutSignal(source.timeoutMs) : undefined;
   for (let tries = 0; ; tries += 1) {
     const answer = await ask({ cluster, source, request, counts, signal });
     if (answer && answer.status < FIRST_ERROR) return answer;

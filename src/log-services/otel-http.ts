@@ -1,11 +1,11 @@
 // OTLP over HTTP/1.1 to the hosts of a cluster: by undici, over sockets that are dialled as those of
 // gRPC services.
 import { ownHeader } from '../base/own-headers.js';
+import { timeoutSignal } from '../base/timers.js';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import type { BuildVersion } from '../base/version.js';
-import { timerMs } from '../plan/service-plan.js';
 import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
 import type { OtelHttpPlan } from '../plan/log-service.js';
@@ -43,7 +43,7 @@ export async function postLogs(
         ...(timeoutMs > 0 ? [ownHeader('expected-rq-timeout-ms'), String(timeoutMs)] : []),
       ],
       body,
-      ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timerMs(timeoutMs)) }),
+      ...(timeoutMs > 0 && { signal: timeoutSignal(timeoutMs) }),
     });
     await answer.body.dump();
     return answer.statusCode;

@@ -119,7 +119,7 @@ export interface OcspTimes {
 export interface UpstreamTlsPlan {
   readonly sni: string;
   /** Without them nobody's certificate is verified, as in the real server. */
-  readonly roots?: PemFile;
+  readonly roots?: Buffer;
   readonly crl?: Buffer;
   readonly certificates: readonly {
     readonly chain: PemFile;
@@ -175,11 +175,4 @@ export function grpcCluster(
     ...(cluster.internal_upstream && { goesThrough: 'internal listeners' }),
     ...(options.tls && { tls: options.tls }),
   };
-}
-
-/** Node fires timers at once that are longer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-export function timerMs(ms: number): number {
-  return Math.min(ms, LONGEST_TIMER_MS);
 }

@@ -14,7 +14,7 @@ export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
     'node:tls',
   ) as typeof import('node:tls');
   context = createSecureContext({
-    ...(tls.roots && { ca: tls.roots.pem }),
+    ...(tls.roots && { ca: tls.roots }),
     ...(tls.crl && { crl: tls.crl }),
     cert: tls.certificates.map(({ chain }) => chain.pem),
     key: tls.certificates.map(({ key, passphrase }) => ({ pem: key, passphrase })),

@@ -31,10 +31,10 @@ export function controlTls(plan: TlsContext, files: TlsFiles): UpstreamTlsPlan {
   const { validation } = plan;
   const subjects = (validation?.subjects ?? []).map(testOf);
   const unsupported = whyNot(plan, subjects);
-  const [roots] = files.authorities;
+  const roots = validation?.trusted_ca;
   return {
     sni: plan.sni ?? '',
-    ...(roots && { roots }),
+    ...(roots?.length && { roots: Buffer.from(roots) }),
     ...(validation?.crl?.length && { crl: Buffer.from(validation.crl) }),
     certificates: (plan.certificates ?? []).flatMap(({ key, password }, index) => {
       const chain = files.chains[index];

@@ -175,7 +175,7 @@ export function compileValidation({
 
 const CERTIFICATE_IN_PEM = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;
 
-/** One by one; whatever is no certificate goes with the first. */
+/** One by one, where there are several; whatever else is between them is not shown. */
 function eachOf({ pem, path }: PemFile): readonly PemFile[] {
   const found = pem.toString('latin1').match(CERTIFICATE_IN_PEM) ?? [];
   if (found.length < 2) return pem.length > 0 ? [{ pem, path }] : [];
