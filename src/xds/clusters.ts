@@ -32,7 +32,7 @@ interface NewCluster {
 export interface HostSources {
   /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
   follow(plan: ClusterPlan, isNew: boolean): void;
-  /** Those that it is given already, where they come from the same place as before. */
+  /** Those that it is given already, where they come from the same place on one stream with it. */
   hostsOf(plan: ClusterPlan): Assignment | undefined;
   forget(cluster: string): void;
   /** Its hosts are waited for. */

@@ -56,15 +56,15 @@ export class DeltaState extends TypeState {
       return;
     }
     const changed = [...resources.map(({ name }) => name), ...removed];
-    const errors = this.isWildcard
+    const refusals = this.isWildcard
       ? await this.tellAll(this.#afterwards(resources, removed), version)
       : [
           ...(await this.tellNamed(resources, version)),
           ...(await this.tellCollections(this.#afterwards(resources, removed), changed, version)),
         ];
     if (streams !== this.streams) return;
-    if (errors.length > 0) {
-      this.refuseRest(response, errors);
+    if (refusals.length > 0) {
+      this.refuseRest(response, refusals);
       return;
     }
     for (const resource of resources) this.known.set(resource.name, resource);

@@ -297,17 +297,17 @@ class SecretSubscription {
     if (this.#latest && messageKey(secret) === messageKey(this.#latest)) return () => undefined;
     const offered = { secret, place: first.place };
     const isKeys = kind === 'session_ticket_keys';
-    if (isKeys && (!secret[kind] || !this.#take(offered))) return this.#lacks(secret);
+    const keys = isKeys && secret[kind] ? this.#take(offered) : undefined;
+    if (isKeys && !keys) return this.#lacks(secret);
     this.#latest = secret;
     this.#version = version;
     this.#updatedMs = Date.now();
     this.#watchFiles(secret);
     const read = withContents(secret);
-    if (filesOf(read).paths.length === 0) {
-      this.#contents = messageKey(read);
-      this.#show(read);
-    }
-    const commit = secret[kind] && this.#take(offered);
+    const isWhole = filesOf(read).paths.length === 0;
+    this.#contents = isWhole ? messageKey(read) : undefined;
+    if (isWhole) this.#show(read);
+    const commit = keys ?? (secret[kind] && this.#take(offered));
     if (!commit) return this.#lacks(secret);
     return () => {
       const wrong = commit();

@@ -32,10 +32,10 @@ export class SotwState extends TypeState {
     const living = new Set(beats.map(({ name }) => name));
     const all = [...resources, ...this.#latest.filter(({ name }) => living.has(name))];
     const told = isAllBeats ? [] : await this.tellAll(all, version);
-    const errors = [...told, ...(await this.tellNamed(resources, version))];
+    const refusals = [...told, ...(await this.tellNamed(resources, version))];
     if (streams !== this.streams) return;
-    if (errors.length > 0) {
-      this.refuseRest(response, errors);
+    if (refusals.length > 0) {
+      this.refuseRest(response, refusals);
       return;
     }
     const names = this.names();

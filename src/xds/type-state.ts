@@ -22,6 +22,12 @@ export function namesIn(
   return (index) => names[index];
 }
 
+/** Of an update. */
+export interface Refusal {
+  readonly watcher: Watcher;
+  readonly why: string;
+}
+
 export abstract class TypeState {
   readonly api: DiscoveryApi;
   readonly url: string;
@@ -33,8 +39,6 @@ export abstract class TypeState {
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
   readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
-  /** Of the response that is being taken. */
-  readonly #refusing = new Set<Watcher>();
   /** Of the latest update that was taken. */
   protected version = '';
   /** How many streams there have been: what came on one is not answered on another. */
@@ -79,7 +83,6 @@ export abstract class TypeState {
   /** Nothing was sent on the new stream. */
   opened(): void {
     this.streams++;
-    this.#refusing.clear();
   }
 
   /** Tells watchers; what they refuse is told to the control plane. */
@@ -110,18 +113,13 @@ export abstract class TypeState {
   }
 
   /** What watchers have refused counts as refused for all of them, as in the real server. */
-  protected refuseRest(response: DiscoveryResponse, errors: readonly string[]): void {
-    const why = errors.join('\n');
+  protected refuseRest(response: DiscoveryResponse, refusals: readonly Refusal[]): void {
+    const why = refusals.map((refusal) => refusal.why).join('\n');
+    const refusing = new Set(refusals.map(({ watcher }) => watcher));
     for (const watcher of [...this.watchers]) {
-      if (!this.#refusing.has(watcher)) watcher.onRefused(why);
+      if (!refusing.has(watcher)) watcher.onRefused(why);
     }
-    this.#refusing.clear();
     this.answer(response, why);
-  }
-
-  #note(watcher: Watcher, wrong: string): string {
-    this.#refusing.add(watcher);
-    return wrong;
   }
 
   /** The next request; undefined: there is nothing to say. */
@@ -171,7 +169,7 @@ export abstract class TypeState {
   protected async tellNamed(
     resources: readonly KnownResource[],
     version: string,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly Refusal[]> {
     const found = new Map<Watcher, KnownResource[]>();
     // As in the real server: of several of one name the first counts.
     const names = new Set<string>();
@@ -185,30 +183,30 @@ export abstract class TypeState {
       }
     }
     const slices = new Slices();
-    const errors: string[] = [];
+    const refusals: Refusal[] = [];
     for (const [watcher, own] of found) {
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
       const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
+      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
       const pause = slices.pause();
       if (pause) await pause;
     }
-    return errors;
+    return refusals;
   }
 
   /** Watchers of all are told of all. What they refuse. */
   protected async tellAll(
     resources: readonly KnownResource[],
     version: string,
-  ): Promise<readonly string[]> {
-    const errors: string[] = [];
+  ): Promise<readonly Refusal[]> {
+    const refusals: Refusal[] = [];
     for (const watcher of [...this.watchers]) {
       if (watcher.names.length > 0) continue;
       const wrong = await watcher.onUpdate(resources, version);
-      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
+      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
     }
-    return errors;
+    return refusals;
   }
 
   /**
@@ -219,18 +217,18 @@ export abstract class TypeState {
     resources: readonly KnownResource[],
     changed: readonly string[],
     version: string,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly Refusal[]> {
     const watchers = [...this.watchers].filter(({ isCollection }) => isCollection);
     if (watchers.length === 0) return [];
     const touched = new Set(changed.map(collectionOf));
-    const errors: string[] = [];
+    const refusals: Refusal[] = [];
     for (const watcher of watchers) {
       const [name = ''] = watcher.names;
       if (changed.length > 0 && !touched.has(name)) continue;
       const own = resources.filter((resource) => collectionOf(resource.name) === name);
       const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) errors.push(this.#note(watcher, wrong));
+      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
     }
-    return errors;
+    return refusals;
   }
 }

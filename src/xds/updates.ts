@@ -22,7 +22,7 @@ export type Wrong = string | undefined;
 export type Commit = () => Maybe<Wrong>;
 
 /**
- * Judges the resources of an update, and changes nothing: what is wrong with one goes to its place,
+ * Judges the resources of an update, and changes nothing but what is shown of it: what is wrong with one goes to its place,
  * what is wrong with all of them is the answer. What is to be done where nothing is wrong, otherwise.
  * Both may take a while, so that thousands of resources do not hold up the control thread.
  */

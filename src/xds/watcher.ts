@@ -17,7 +17,7 @@ export interface Watcher {
   readonly isCollection?: boolean | undefined;
   /** What is wrong with them. */
   onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined>;
-  /** The update could not be read. */
+  /** The update could not be read, or somebody else has refused it: it is taken by nobody. */
   onRefused(why: string): void;
   /** What it asks for is not there. */
   onAbsent(): void;
