@@ -5,8 +5,11 @@ import type {
   envoy_config_core_v3_Locality as Locality,
   envoy_config_endpoint_v3_Endpoint_HealthCheckConfig as CheckConfig,
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
+  envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityEndpoints,
 } from '../../../build/messages.gen.js';
 import type { NativeProxy } from '../../native.js';
+import { resolveClusterType } from '../../plan/cluster/cluster-type.js';
+import { Place } from '../../plan/message/place.js';
 
 /** A host as the JSON of /clusters has it. */
 export interface LiveHost {
@@ -32,14 +35,6 @@ interface LiveCluster {
 /** What an endpoint's configuration says of it that keeps requests away. */
 const FAILED: ReadonlySet<string> = new Set(['UNHEALTHY', 'DRAINING', 'TIMEOUT']);
 const DEFAULT_OVERPROVISIONING_FACTOR = 140;
-/** Clusters whose hosts DNS finds, as cluster_type names them. */
-const DNS_KINDS: ReadonlySet<string> = new Set([
-  'envoy.cluster.strict_dns',
-  'envoy.cluster.logical_dns',
-  'envoy.clusters.dns',
-  'envoy.clusters.dynamic_forward_proxy',
-]);
-
 /** None where there is no such cluster. */
 export function readLiveHosts(native: NativeProxy, cluster: string): readonly LiveHost[] {
   const json = native.clusterStatus(cluster);
@@ -52,16 +47,30 @@ export function liveAssignment(
 ): { readonly cluster_name: string } {
   const { load_assignment: assignment } = cluster;
   const factor = assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_FACTOR;
-  // Hosts that are made as they are asked for have no localities.
-  const isMade = cluster.type === 'ORIGINAL_DST';
-  const groups = isMade ? hosts.map((host) => [host]) : groupHosts(hosts);
-  const endpoints = groups.map((group) => groupMessage(group, cluster));
+  const finding = findingOf(cluster);
+  const groups = finding === 'made' ? hosts.map((host) => [host]) : groupHosts(hosts);
+  const endpoints = groups.map((group) =>
+    groupMessage(group, assignment?.endpoints ?? [], finding),
+  );
   endpoints.sort((a, b) => a.priority - b.priority);
   return {
     cluster_name: cluster.name ?? '',
     ...(endpoints.length > 0 && { endpoints }),
     policy: { overprovisioning_factor: factor },
   } as { cluster_name: string };
+}
+
+/**
+ * Where its hosts come from: they are told, DNS finds them, or they are made as they are asked for, which
+ * have no localities.
+ */
+type Finding = 'told' | 'dns' | 'made';
+
+function findingOf(cluster: Cluster): Finding {
+  const { message, forwardProxy } = resolveClusterType(cluster, Place.root([]));
+  if (message.type === 'ORIGINAL_DST') return 'made';
+  const isByDns = message.type === 'STRICT_DNS' || message.type === 'LOGICAL_DNS';
+  return isByDns || forwardProxy ? 'dns' : 'told';
 }
 
 /** By priority and locality, in the order of the first of each. */
@@ -80,20 +89,20 @@ function groupHosts(hosts: readonly LiveHost[]): readonly (readonly LiveHost[])[
 /** Hosts of one locality and priority, with what only the configuration knows of them. */
 function groupMessage(
   group: readonly LiveHost[],
-  { type, cluster_type: kind, load_assignment }: Cluster,
+  configured: readonly LocalityEndpoints[],
+  finding: Finding,
 ) {
   const { locality = {}, priority = 0 } = group[0] ?? {};
-  const source = (load_assignment?.endpoints ?? []).filter(
+  const source = configured.filter(
     (some) => (some.priority ?? 0) === priority && isSameLocality(some.locality ?? {}, locality),
   );
   const known = source.flatMap(({ lb_endpoints: endpoints = [] }) => endpoints);
   // Hosts that DNS finds always have metadata of their own.
-  const isByDns =
-    type === 'STRICT_DNS' || type === 'LOGICAL_DNS' || DNS_KINDS.has(kind?.name ?? '');
+  const metadata = finding === 'dns' ? {} : undefined;
   return {
     locality,
-    lb_endpoints: group.map((host) => hostMessage(host, known, isByDns ? {} : undefined)),
-    ...(type !== 'ORIGINAL_DST' && {
+    lb_endpoints: group.map((host) => hostMessage(host, known, metadata)),
+    ...(finding !== 'made' && {
       load_balancing_weight: (source[0]?.locality && source[0].load_balancing_weight) ?? 0,
     }),
     priority,

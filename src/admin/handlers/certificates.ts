@@ -62,7 +62,7 @@ function parse(pem: Buffer): X509Certificate {
   return new crypto.X509Certificate(pem);
 }
 
-/** Of several certificates in a file the first is shown. */
+/** Of a chain its first certificate is shown. */
 function certificateJson({ pem, path, ocsp }: PemFile, nowMs: number): object {
   const certificate = parse(pem);
   const names = alternativeNames(certificate.subjectAltName ?? '');

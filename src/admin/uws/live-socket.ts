@@ -17,8 +17,8 @@ const IDLE_SECONDS = 120;
 const POLICY_VIOLATION = 1008;
 
 export interface LiveHost {
-  /** Of the head of an upgrade. */
-  describe(request: UwsRequest): AdminRequest;
+  /** Of the head of an upgrade. Undefined: its connection has ended with a request before it. */
+  describe(request: UwsRequest): AdminRequest | undefined;
   /** As any other request. */
   serve(response: UwsResponse, request: UwsRequest): void;
   closed(): void;
@@ -49,7 +49,8 @@ export function liveSocket(service: AdminService, host: LiveHost): UwsSocketBeha
     upgrade: (response, head, context) => {
       const begin = (): void => {
         request = host.describe(head);
-        if (service.admitSocket(request)) upgrade(response, head, context);
+        if (!request) response.close();
+        else if (service.admitSocket(request)) upgrade(response, head, context);
         else host.serve(response, head);
       };
       guarded(ADMIN_REQUEST, begin, () => response.close())();

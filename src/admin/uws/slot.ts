@@ -27,6 +27,7 @@ export class Slot {
   readonly #sockets: Sockets;
   readonly #onFree: (slot: Slot) => void;
   readonly #app: UwsApp;
+  /** Undefined also behind a request with which it has ended: what follows in the same bytes is nobody's. */
   #connection: Connection | undefined;
   #exchange: Exchange | undefined;
   /** Of a stream that goes on without uWebSockets.js. */
@@ -77,7 +78,6 @@ export class Slot {
     response.onAborted(guarded(ADMIN_REQUEST, () => exchange?.aborted()));
     const begin = (): void => {
       const connection = this.#connection;
-      // It came behind the one with which its connection ended, in the same bytes.
       if (!connection) {
         response.close();
         return;
@@ -96,9 +96,9 @@ export class Slot {
   }
 
   /** Of a request without a body. */
-  #describe(request: UwsRequest): AdminRequest {
+  #describe(request: UwsRequest): AdminRequest | undefined {
     const connection = this.#connection;
-    if (!connection) throw new Error('a request came on no connection');
+    if (!connection) return undefined;
     this.#hasAsked = true;
     connection.tellRead();
     return requestOf(readHead(request), '', Date.now(), connection.describe());
