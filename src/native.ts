@@ -263,7 +263,8 @@ export interface NativeProxy {
   addControlPlaneStats(prefix: string): string;
   /**
    * Whether a cluster waits for its first hosts; `isNew`: nobody is shown it until then. Others go on
-   * with the hosts of the one before, and without any where none have come.
+   * with the hosts of the one before, and without any where none have come. Of a cluster that nobody is
+   * shown: whoever calls it waits for its name.
    */
   setWarming(cluster: string, isWarming: boolean, isNew: boolean): void;
   /** From here on there are statistics that begin so: "runtime.". */

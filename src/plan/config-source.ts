@@ -46,7 +46,7 @@ export function compileConfigSource(
   context: SourceContext,
   start: Place = place,
 ): Source | undefined {
-  // The schema's rules have said that a source is needed.
+  // Who needs one has said so: the schema's rules, or the caller.
   if (!source) return undefined;
   refuseOtherFields(place, source, SOURCE);
   if (!context.hasNode) {
