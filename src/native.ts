@@ -178,8 +178,14 @@ export interface NativeProxy {
   /** False: the scope has ended, and the handle with it. */
   counterAdd(handle: StatHandle, amount: number): boolean;
   gaugeSet(handle: StatHandle, value: number): boolean;
-  /** To the hash of a text (XXH64), as the version of resources. */
-  gaugeSetHash(handle: StatHandle, text: string): boolean;
+  /** To a counter by its full name, which gets no handle. False: there is none. */
+  addTo(name: string, amount: number): boolean;
+  /**
+   * A subscription whose statistics begin with `prefix` has taken an update: its time (ms since 1970), how
+   * long it took (ms), its version as a text and as a hash (XXH64), and that there was one. What of these
+   * is no statistic of the subscription is passed over.
+   */
+  tellUpdate(prefix: string, version: string, timeMs: number, durationMs: number): void;
   histogramRecord(handle: StatHandle, value: number): boolean;
   textSet(handle: StatHandle, text: string): boolean;
   isStat(handle: StatHandle): boolean;

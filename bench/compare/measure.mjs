@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cpuMicros, freePort, residentBytes } from '../support/processes.mjs';
+import { cpuTimes, freePort, residentBytes } from '../support/processes.mjs';
 import { runLoad } from './load.mjs';
 
 const WARM_UP_SECONDS = 1;
@@ -11,6 +11,7 @@ const WARM_UP_SECONDS = 1;
  * @typedef {object} Sample
  * @property {number} requestsPerSecond
  * @property {number} cpuMicrosPerRequest user and system time of all the proxy's threads
+ * @property {number} userMicrosPerRequest what of it is not the kernel's
  * @property {number} p50Us
  * @property {number} p99Us
  * @property {number} residentBytes after the load
@@ -32,12 +33,14 @@ export async function measure(peer, workload, { origin, seconds, proxyCpus, load
 /** Of a proxy that has started. @returns {Promise<Sample>} */
 export async function measureStarted(pids, workload, { port, seconds, cpus }) {
   await runLoad(workload, { port, seconds: WARM_UP_SECONDS, cpus });
-  const before = cpuMicros(pids);
+  const before = cpuTimes(pids);
   const load = await runLoad(workload, { port, seconds, cpus });
-  const used = cpuMicros(pids) - before;
+  const after = cpuTimes(pids);
+  const user = after.user - before.user;
   return {
     requestsPerSecond: load.requests / load.seconds,
-    cpuMicrosPerRequest: used / load.requests,
+    cpuMicrosPerRequest: (user + after.system - before.system) / load.requests,
+    userMicrosPerRequest: user / load.requests,
     p50Us: load.p50Us,
     p99Us: load.p99Us,
     residentBytes: residentBytes(pids),

@@ -1,6 +1,6 @@
 // What HTTP filters and their like are configured with when their cost is measured: as users have them,
 // and so that every request goes all their way and on to the origin.
-import { createSign, generateKeyPairSync } from 'node:crypto';
+import { createHash, createSign, generateKeyPairSync } from 'node:crypto';
 
 const HTTP = 'type.googleapis.com/envoy.extensions.filters.http';
 
@@ -98,7 +98,7 @@ export const subjects = [
   {
     name: 'basic_auth',
     filter: filter('basic_auth', 'BasicAuth', {
-      users: { inline_string: 'user:{SHA}tESsBmE/yNY3lb6a0L6vVQEZNqw=\n' },
+      users: { inline_string: `user:{SHA}${createHash('sha1').update('pwd').digest('base64')}\n` },
     }),
     headers: [`authorization: Basic ${Buffer.from('user:pwd').toString('base64')}`],
   },
@@ -256,7 +256,10 @@ export const subjects = [
   },
   {
     name: 'ext_proc, heads',
-    filter: filter('ext_proc', 'ExternalProcessor', service('service')),
+    filter: filter('ext_proc', 'ExternalProcessor', {
+      ...service('service'),
+      message_timeout: '5s',
+    }),
     asks: true,
   },
   {

@@ -22,6 +22,28 @@ constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kLargestBody = 64 * 1024 * 1024;
 constexpr int kEventsPerTurn = 512;
 
+// Words as a page has them, so that who compresses them has as much to do as with a page; the same
+// each time.
+void appendText(size_t bytes, std::string* out) {
+  const size_t end = out->size() + bytes;
+  out->reserve(end + 16);
+  uint32_t seed = 1;
+  const auto next = [&seed](uint32_t below) {
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 16) % below;
+  };
+  while (out->size() < end) {
+    // Few words come often, many seldom.
+    uint32_t word = next(1 + next(2000));
+    for (uint32_t letters = 2 + word % 8; letters > 0; --letters) {
+      out->push_back(static_cast<char>('a' + word % 26));
+      word = word * 31 + 7;
+    }
+    out->append(next(12) == 0 ? ".\n" : " ");
+  }
+  out->resize(end);
+}
+
 // Every answer ever asked for, kept: a benchmark asks for a handful of sizes.
 class Answers {
  public:
@@ -31,7 +53,7 @@ class Answers {
     if (answer.empty()) {
       answer = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: " +
                std::to_string(body_bytes) + "\r\n\r\n";
-      answer.append(body_bytes, 'x');
+      appendText(body_bytes, &answer);
     }
     return answer;
   }

@@ -148,14 +148,22 @@ export function processTree(pid) {
 
 /** User and system time of all threads that the processes have or had. */
 export function cpuMicros(pids) {
-  let ticks = 0;
+  const { user, system } = cpuTimes(pids);
+  return user + system;
+}
+
+/** The same apart, each in microseconds. */
+export function cpuTimes(pids) {
+  let user = 0;
+  let system = 0;
   for (const pid of pids) {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may hold spaces: fields are counted after it (state is field 3).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    ticks += Number(fields[14 - 3]) + Number(fields[15 - 3]);
+    user += Number(fields[14 - 3]);
+    system += Number(fields[15 - 3]);
   }
-  return ticks * MICROS_PER_TICK;
+  return { user: user * MICROS_PER_TICK, system: system * MICROS_PER_TICK };
 }
 
 /** Resident memory, in bytes. */

@@ -26,10 +26,15 @@ Result<stats::Query> queryOf(const Napi::Object& wanted) {
   const auto flag = [&](const char* name) { return wanted.Get(name).ToBoolean().Value(); };
   stats::Query query;
   query.used_only = flag("usedOnly");
-  auto filter = nameFilterOf(wanted.Get("filter"));
-  if (!filter) return filter.error();
-  query.filter = std::move(filter.value());
   query.invert_filter = flag("invertFilter");
+  const auto filter = nameRegexOf(wanted.Get("filter"));
+  if (!filter) return filter.error();
+  if (const std::optional<Regex>& regex = filter.value()) {
+    query.filter = [regex = *regex](std::string_view name) { return regex.search(name); };
+    if (!query.invert_filter) {
+      query.may_begin = [regex = *regex](std::string_view prefix) { return regex.mayBeIn(prefix); };
+    }
+  }
   query.text_readouts = flag("textReadouts");
   query.hidden_only = textOf(wanted, "hidden") == "only";
   const std::string type = textOf(wanted, "type");
@@ -77,11 +82,25 @@ Napi::Value ProxyStats::gaugeSet(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), data_plane_->stats().set(*id, amountOf(info)));
 }
 
-Napi::Value ProxyStats::gaugeSetHash(const Napi::CallbackInfo& info) {
-  const auto id = idOf(info);
-  if (!id) return info.Env().Undefined();
-  const uint64_t hash = xxHash64(info[1].ToString().Utf8Value());
-  return Napi::Boolean::New(info.Env(), data_plane_->stats().set(*id, hash));
+Napi::Value ProxyStats::addTo(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].ToString().Utf8Value();
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().addTo(name, amountOf(info)));
+}
+
+void ProxyStats::tellUpdate(const Napi::CallbackInfo& info) {
+  stats::Registry& stats = data_plane_->stats();
+  std::string name = info[0].ToString().Utf8Value();
+  const size_t stem = name.size();
+  const auto named = [&name, stem](std::string_view rest) -> std::string_view {
+    name.resize(stem);
+    return name.append(rest);
+  };
+  std::string version = info[1].ToString().Utf8Value();
+  stats.setTo(named("update_time"), static_cast<uint64_t>(info[2].ToNumber().Int64Value()));
+  stats.recordIn(named("update_duration"), static_cast<uint64_t>(info[3].ToNumber().Int64Value()));
+  stats.setTo(named("version"), xxHash64(version));
+  stats.setTextOf(named("version_text"), std::move(version));
+  stats.addTo(named("update_success"), 1);
 }
 
 Napi::Value ProxyStats::histogramRecord(const Napi::CallbackInfo& info) {

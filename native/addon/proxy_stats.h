@@ -20,7 +20,8 @@ class ProxyStats {
   // False: the statistic is gone, with its scope.
   Napi::Value counterAdd(const Napi::CallbackInfo& info);
   Napi::Value gaugeSet(const Napi::CallbackInfo& info);
-  Napi::Value gaugeSetHash(const Napi::CallbackInfo& info);
+  Napi::Value addTo(const Napi::CallbackInfo& info);
+  void tellUpdate(const Napi::CallbackInfo& info);
   Napi::Value histogramRecord(const Napi::CallbackInfo& info);
   Napi::Value textSet(const Napi::CallbackInfo& info);
   Napi::Value isStat(const Napi::CallbackInfo& info);

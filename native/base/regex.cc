@@ -30,13 +30,19 @@ class Matcher {
     const auto vm_scope = scope == Dfa::Scope::Whole ? Vm::Scope::Whole : Vm::Scope::Anywhere;
     // An automaton knows what came, not what follows.
     if (program.lookCount() > 0) return vm_.matches(program, text, vm_scope);
-    Dfa& dfa = automaton(program, scope);
-    const size_t words_before = dfa.words();
-    const Dfa::Answer answer = dfa.run(program, text, scratch_);
-    words_ += dfa.words() - words_before;
-    if (words_ > kMaxWords) forgetAll();
+    const Dfa::Answer answer = counted(automaton(program, scope),
+                                       [&](Dfa& dfa) { return dfa.run(program, text, scratch_); });
     if (answer != Dfa::Answer::GaveUp) return answer == Dfa::Answer::Yes;
     return vm_.matches(program, text, vm_scope);
+  }
+
+  // Whether something that begins so may have a match in it.
+  bool mayFollow(const Program& program, std::string_view beginning) {
+    if (program.lookCount() > 0) return true;
+    const Dfa::Answer answer = counted(automaton(program, Dfa::Scope::Anywhere), [&](Dfa& dfa) {
+      return dfa.runBeginning(program, beginning, scratch_);
+    });
+    return answer != Dfa::Answer::No;
   }
 
   // As Vm::find.
@@ -53,6 +59,16 @@ class Matcher {
     uint64_t identity = 0;
     std::unique_ptr<Dfa> automata[2];
   };
+
+  // What a run adds to the automaton counts.
+  template <typename Run>
+  Dfa::Answer counted(Dfa& dfa, Run run) {
+    const size_t words_before = dfa.words();
+    const Dfa::Answer answer = run(dfa);
+    words_ += dfa.words() - words_before;
+    if (words_ > kMaxWords) forgetAll();
+    return answer;
+  }
 
   Dfa& automaton(const Program& program, Dfa::Scope scope) {
     if (program.index() >= entries_.size()) entries_.resize(program.index() + 1);
@@ -133,6 +149,10 @@ bool Regex::fullMatch(std::string_view text) const {
 
 bool Regex::search(std::string_view text) const {
   return Matcher::ofThread().matches(*program_, text, Dfa::Scope::Anywhere);
+}
+
+bool Regex::mayBeIn(std::string_view beginning) const {
+  return Matcher::ofThread().mayFollow(*program_, beginning);
 }
 
 bool Regex::find(std::string_view text, std::span<std::string_view> groups) const {

@@ -28,6 +28,8 @@ class Regex {
   bool fullMatch(std::string_view text) const;
   // Whether any part of it does.
   bool search(std::string_view text) const;
+  // False: no text that begins so has a part that does.
+  bool mayBeIn(std::string_view beginning) const;
   // Where the leftmost match and its groups are, as many as `groups` has room for; false: there is
   // none. A group that took no part is null.
   bool find(std::string_view text, std::span<std::string_view> groups) const;

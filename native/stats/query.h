@@ -31,6 +31,9 @@ struct Query {
   std::optional<uint32_t> native_buckets;
   // Which full names are shown, or not shown; empty: all.
   NameTest filter;
+  // Whether names that begin so may be shown, so that whole scopes need not be looked at; empty:
+  // they may.
+  NameTest may_begin;
   bool invert_filter = false;
   // Prometheus: texts as gauges with a label.
   bool text_readouts = false;

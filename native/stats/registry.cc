@@ -279,6 +279,35 @@ bool Registry::setText(StatId text, std::string value) {
   return stat != nullptr;
 }
 
+std::optional<Registry::Stat> Registry::findStat(std::string_view name, Kind kind) const {
+  const std::optional<Stat> found = findStat(name);
+  return found && found->kind == kind ? found : std::nullopt;
+}
+
+bool Registry::addTo(std::string_view counter, uint64_t amount) {
+  const std::optional<Stat> stat = findStat(counter, Kind::Counter);
+  if (stat) stat->block->addOwn(stat->index, amount);
+  return stat.has_value();
+}
+
+bool Registry::setTo(std::string_view gauge, uint64_t value) {
+  const std::optional<Stat> stat = findStat(gauge, Kind::Gauge);
+  if (stat) stat->block->setOwn(stat->index, value);
+  return stat.has_value();
+}
+
+bool Registry::recordIn(std::string_view histogram, uint64_t value) {
+  const std::optional<Stat> stat = findStat(histogram, Kind::Histogram);
+  if (stat) stat->block->recordOwn(stat->index, value);
+  return stat.has_value();
+}
+
+bool Registry::setTextOf(std::string_view text, std::string value) {
+  const std::optional<Stat> stat = findStat(text, Kind::Text);
+  if (stat) stat->block->setText(stat->index, std::move(value));
+  return stat.has_value();
+}
+
 std::optional<uint64_t> Registry::value(std::string_view name) const {
   if (const std::optional<Stat> found = findStat(name)) {
     if (found->kind == Kind::Counter) return found->block->counter(found->index).value;

@@ -67,6 +67,13 @@ class Registry {
   bool record(StatId histogram, uint64_t value);
   bool setText(StatId text, std::string value);
 
+  // The same by full names, of what is written too rarely to be given a number. False: there is no
+  // such statistic.
+  bool addTo(std::string_view counter, uint64_t amount);
+  bool setTo(std::string_view gauge, uint64_t value);
+  bool recordIn(std::string_view histogram, uint64_t value);
+  bool setTextOf(std::string_view text, std::string value);
+
   // The sum over all threads of a counter or gauge by its full name, counts by status among them.
   std::optional<uint64_t> value(std::string_view name) const;
 
@@ -166,6 +173,8 @@ class Registry {
   const Stat* statOf(StatId id, Kind kind) const;
   // A statistic by its full name; its place is not one of stats_.
   std::optional<Stat> findStat(std::string_view name) const;
+  // Likewise, of that kind.
+  std::optional<Stat> findStat(std::string_view name, Kind kind) const;
   // Gives a new block what was kept for it.
   void takeKept(BlockBase& block);
   // Calls visit(block, rest) for each living scope that `name` may be of, `rest` being what follows

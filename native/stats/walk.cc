@@ -96,11 +96,23 @@ bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
   return block.layout().histograms[index].shown == Shown::Always || block.isRecorded(index);
 }
 
+namespace {
+
+RowSource::Blocks fitting(RowSource::Blocks blocks, const Query& query) {
+  if (query.may_begin) {
+    std::erase_if(blocks,
+                  [&](const auto& block) { return !query.may_begin(block->scope().prefix); });
+  }
+  return blocks;
+}
+
+}  // namespace
+
 Walk::Walk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks()),
-      endpoints_(query.hidden_only ? RowSource::Blocks() : registry.endpoints()) {
+      blocks_(query.hidden_only ? RowSource::Blocks() : fitting(registry.blocks(), query)),
+      endpoints_(query.hidden_only ? RowSource::Blocks() : fitting(registry.endpoints(), query)) {
   merge_.emplace(RowSource(registry_, blocks_, query_, part_));
 }
 

@@ -1,5 +1,5 @@
-// What a cluster counts of answers, whoever has asked: by status and time, by who asks, by zones. The
-// worker's thread.
+// What a cluster counts of answers, whoever has asked: by status and time, by who asks, by zones.
+// The worker's thread.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,14 @@ import { RecentLookups } from './recent-lookups.js';
 
 type StatsNative = Pick<
   NativeProxy,
-  'stat' | 'isStat' | 'counterAdd' | 'gaugeSet' | 'gaugeSetHash' | 'histogramRecord' | 'textSet'
+  | 'stat'
+  | 'isStat'
+  | 'counterAdd'
+  | 'gaugeSet'
+  | 'histogramRecord'
+  | 'textSet'
+  | 'addTo'
+  | 'tellUpdate'
 >;
 
 /** Fewer handles than these are not looked through for such as are no longer. */
@@ -35,13 +42,20 @@ export class ControlStats {
     this.#write(name, (handle) => this.#native.gaugeSet(handle, value));
   }
 
-  /** To the hash of a text. */
-  setHash(name: string, text: string): void {
-    this.#write(name, (handle) => this.#native.gaugeSetHash(handle, text));
-  }
-
   setText(name: string, text: string): void {
     this.#write(name, (handle) => this.#native.textSet(handle, text));
+  }
+
+  /** As count(), of one among thousands that nobody counts often: no handle is kept. */
+  countSeldom(name: string): void {
+    this.lookups.note(name);
+    this.#native.addTo(name, 1);
+  }
+
+  /** All that changes with an update of a subscription; `startedMs`: of performance.now(). */
+  tellUpdate(prefix: string, version: string, startedMs: number): void {
+    const durationMs = Math.round(performance.now() - startedMs);
+    this.#native.tellUpdate(prefix, version, Date.now(), durationMs);
   }
 
   record(name: string, value: number): void {

@@ -10,6 +10,7 @@ import type { LaterContext } from '../plan/compiled.js';
 import type { Assignment } from '../plan/plan.gen.js';
 import type { TlsSocketPlan } from '../plan/tls-socket.js';
 import type { HostSources } from './clusters.js';
+import { AssignmentBatch } from './assignment-batch.js';
 import { EndpointSubscription } from './endpoints.js';
 import type { Secrets } from './secrets.js';
 import type { Subscribing } from './subscription.js';
@@ -27,6 +28,7 @@ export interface ClusterHostsHost extends Subscribing {
 
 export class ClusterHosts implements HostSources {
   readonly #native: NativeProxy;
+  readonly #assignments: AssignmentBatch;
   readonly #context: LaterContext;
   readonly #host: ClusterHostsHost;
   readonly #secrets: Secrets;
@@ -45,6 +47,7 @@ export class ClusterHosts implements HostSources {
     parts: { readonly secrets: Secrets; readonly onWarm: (name: string) => void },
   ) {
     this.#native = native;
+    this.#assignments = new AssignmentBatch(native);
     this.#context = context;
     this.#host = host;
     this.#secrets = parts.secrets;
@@ -94,7 +97,8 @@ export class ClusterHosts implements HostSources {
   }
 
   addEndpoints(plan: EdsPlan): EndpointSubscription {
-    const one = new EndpointSubscription(plan, this.#native, this.#context, this.#host);
+    const targets = { native: this.#native, assignments: this.#assignments };
+    const one = new EndpointSubscription(plan, targets, this.#context, this.#host);
     this.#endpoints.set(plan.cluster, one);
     return one;
   }

@@ -3,21 +3,30 @@ import type {
   envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment,
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
 } from '../../build/messages.gen.js';
+import { unawaited } from '../base/bugs.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
 import type { LaterContext } from '../plan/compiled.js';
 import { compileHosts } from '../plan/cluster/assignment.js';
-import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
+import type { Assignment, Host } from '../plan/plan.gen.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import { Place } from '../plan/message/place.js';
 import { EDS } from './api.js';
+import type { AssignmentBatch } from './assignment-batch.js';
 import { LocalityEndpoints, compileLeds, ledsKey, type LedsPlan } from './locality-endpoints.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
+/** Where hosts go. */
+export interface EndpointTargets {
+  readonly native: NativeProxy;
+  readonly assignments: AssignmentBatch;
+}
+
 export class EndpointSubscription {
   readonly #plan: EdsPlan;
   readonly #native: NativeProxy;
+  readonly #assignments: AssignmentBatch;
   readonly #host: Subscribing;
   readonly #statPrefix: string;
   readonly #context: LaterContext;
@@ -39,10 +48,16 @@ export class EndpointSubscription {
   #applied: Assignment;
   #staleTimer: NodeJS.Timeout | undefined;
 
-  constructor(plan: EdsPlan, native: NativeProxy, context: LaterContext, host: Subscribing) {
+  constructor(
+    plan: EdsPlan,
+    { native, assignments }: EndpointTargets,
+    context: LaterContext,
+    host: Subscribing,
+  ) {
     this.#plan = plan;
     this.#context = context;
     this.#native = native;
+    this.#assignments = assignments;
     this.#host = host;
     this.#applied = { cluster_name: plan.cluster, hosts: [] };
     this.#statPrefix = native.clusterPrefix(plan.cluster) ?? '';
@@ -219,16 +234,23 @@ export class EndpointSubscription {
   /** The first of one has come, or is not waited for: with the last of them all is there. */
   #onLocality(): void {
     if (this.#isLocalityWaitedFor) return;
+    unawaited('the first hosts of localities', this.#applyFirst());
+  }
+
+  async #applyFirst(): Promise<void> {
     if (this.#message && !this.#current) {
       const whole = withEndpoints(this.#message, this.#leds, (plan) => this.#endpointsOf(plan));
-      this.#apply(whole, this.#compile(whole, Place.root([])));
+      await this.#apply(whole, this.#compile(whole, Place.root([])));
     }
     this.#tellWarm();
   }
 
-  #apply(message: ClusterLoadAssignment, assignment: Assignment): string | undefined {
-    const errors = this.#native.apply(encodeUpdate({ assignments: [assignment] }));
-    if (errors.length > 0) return errors.map((error) => error.message).join('\n');
+  async #apply(
+    message: ClusterLoadAssignment,
+    assignment: Assignment,
+  ): Promise<string | undefined> {
+    const wrong = await this.#assignments.put(assignment);
+    if (wrong !== undefined) return wrong;
     this.#current = message;
     this.#applied = assignment;
     this.#expectAnother(message.policy?.endpoint_stale_after ?? 0);
@@ -243,7 +265,7 @@ export class EndpointSubscription {
     stats.count(`${this.#statPrefix}assignment_timeout_received`);
     this.#staleTimer = startTimeout(() => {
       const assignment = { ...this.#applied, hosts: [] };
-      this.#native.apply(encodeUpdate({ assignments: [assignment] }));
+      unawaited('hosts that are gone', this.#assignments.put(assignment));
       this.#applied = assignment;
       stats.count(`${this.#statPrefix}assignment_stale`);
     }, ms).unref();
@@ -267,6 +289,7 @@ function withEndpoints(
 
 /** Of an address that is named twice the first counts. */
 function withoutRepeats(hosts: readonly Host[]): readonly Host[] {
+  if (hosts.length < 2) return hosts;
   const known = new Set<string>();
   return hosts.filter(({ address }) => {
     const key = JSON.stringify({ ...address, ip: address?.ip && [...address.ip] });

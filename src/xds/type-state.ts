@@ -28,6 +28,15 @@ export interface Refusal {
   readonly why: string;
 }
 
+async function tell(
+  watcher: Watcher,
+  resources: readonly KnownResource[],
+  version: string,
+): Promise<Refusal | undefined> {
+  const why = await watcher.onUpdate(resources, version);
+  return why === undefined ? undefined : { watcher, why };
+}
+
 export abstract class TypeState {
   readonly api: DiscoveryApi;
   readonly url: string;
@@ -183,16 +192,20 @@ export abstract class TypeState {
       }
     }
     const slices = new Slices();
-    const refusals: Refusal[] = [];
+    const answers: Promise<Refusal | undefined>[] = [];
+    // None waits for another: what they give the data plane goes together.
     for (const [watcher, own] of found) {
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
-      const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
+      const answer = tell(watcher, own, version);
+      // What it throws is thrown below.
+      answer.catch(() => undefined);
+      answers.push(answer);
       const pause = slices.pause();
       if (pause) await pause;
     }
-    return refusals;
+    const all = await Promise.all(answers);
+    return all.filter((refusal) => refusal !== undefined);
   }
 
   /** Watchers of all are told of all. What they refuse. */

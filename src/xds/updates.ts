@@ -63,7 +63,7 @@ export class Updates {
   count(
     name: 'update_attempt' | 'update_failure' | 'update_rejected' | 'init_fetch_timeout',
   ): void {
-    this.#host.stats.count(this.#plan.statPrefix + name);
+    this.#host.stats.countSeldom(this.#plan.statPrefix + name);
     if (name === 'update_rejected' || name === 'init_fetch_timeout') this.#plan.onRejected?.();
   }
 
@@ -82,7 +82,8 @@ export class Updates {
   ): Maybe<Wrong> {
     const run = (): Maybe<Wrong> =>
       after(this.#apply(messages, version, describe), (wrong) => {
-        if (wrong === undefined) this.#tell(version, startedMs);
+        if (wrong === undefined)
+          this.#host.stats.tellUpdate(this.#plan.statPrefix, version, startedMs);
         return wrong;
       });
     const taken = this.#last ? this.#last.then(run) : run();
@@ -91,16 +92,6 @@ export class Updates {
     return taken.finally(() => {
       if (this.#last === taken) this.#last = undefined;
     });
-  }
-
-  #tell(version: string, startedMs: number): void {
-    const { stats } = this.#host;
-    const { statPrefix } = this.#plan;
-    stats.setGauge(`${statPrefix}update_time`, Date.now());
-    stats.setHash(`${statPrefix}version`, version);
-    stats.setText(`${statPrefix}version_text`, version);
-    stats.record(`${statPrefix}update_duration`, Math.round(performance.now() - startedMs));
-    stats.count(`${statPrefix}update_success`);
   }
 
   #apply(

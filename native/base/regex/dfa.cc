@@ -44,7 +44,7 @@ void Dfa::forget() {
   has_forgotten_ = true;
 }
 
-Dfa::Answer Dfa::run(const Program& program, std::string_view text, Scratch& scratch) {
+uint32_t Dfa::follow(const Program& program, std::string_view text, Scratch& scratch) {
   const uint8_t* const classes = program.classes();
   const auto* at = reinterpret_cast<const uint8_t*>(text.data());
   const uint8_t* const end = at + text.size();
@@ -62,15 +62,29 @@ Dfa::Answer Dfa::run(const Program& program, std::string_view text, Scratch& scr
         if (has_forgotten_) {
           const bool is_slow =
               fresh_since && static_cast<size_t>(at - fresh_since) < kMinBytesPerState * states;
-          if (is_slow) return Answer::GaveUp;
+          if (is_slow) return kUnknown;
           fresh_since = at;
         }
       }
-      if (next == kNo) return Answer::No;
-      if (next == kYes) return Answer::Yes;
+      if (next == kNo || next == kYes) return next;
     }
     state = next;
   }
+  return state;
+}
+
+Dfa::Answer Dfa::runBeginning(const Program& program, std::string_view beginning,
+                              Scratch& scratch) {
+  const uint32_t state = follow(program, beginning, scratch);
+  if (state == kUnknown) return Answer::GaveUp;
+  return state == kNo ? Answer::No : Answer::Yes;
+}
+
+Dfa::Answer Dfa::run(const Program& program, std::string_view text, Scratch& scratch) {
+  const uint32_t state = follow(program, text, scratch);
+  if (state == kUnknown) return Answer::GaveUp;
+  if (state == kNo) return Answer::No;
+  if (state == kYes) return Answer::Yes;
   const uint32_t symbol = program.classCount();
   uint32_t answer = table_[state + symbol];
   if (answer == kUnknown) answer = makeStep(program, state, symbol, scratch);

@@ -31,6 +31,8 @@ class Dfa {
 
   // Whether the text fits. Gives up when it makes more states than it uses.
   Answer run(const Program& program, std::string_view text, Scratch& scratch);
+  // No: no text that begins so fits, whatever follows.
+  Answer runBeginning(const Program& program, std::string_view beginning, Scratch& scratch);
   // What it holds, in 32-bit words.
   size_t words() const {
     return table_.size() + keys_.size() + 3 * states_.size() + buckets_.size();
@@ -44,6 +46,8 @@ class Dfa {
     Neighbour before;
   };
 
+  // Where the text leads: a state, kNo, kYes, or kUnknown where it gives up.
+  uint32_t follow(const Program& program, std::string_view text, Scratch& scratch);
   uint32_t begin(const Program& program, Scratch& scratch);
   uint32_t makeStep(const Program& program, uint32_t at, uint32_t symbol, Scratch& scratch);
   bool reach(const Program& program, const State& state, uint8_t conditions,

@@ -11,6 +11,7 @@ import { refuseOtherFields, supportedFields } from '../message/supported-fields.
 import type { SpiffeTrust, SpiffeTrustDomain } from '../plan.gen.js';
 import type { PemFile } from '../service-plan.js';
 import { pathOf } from './certificates.js';
+import { certificatesIn } from './pem.js';
 
 export const SPIFFE_TYPE = 'envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig';
 const CONFIG = supportedFields<Config>(SPIFFE_TYPE, ['trust_domains', 'trust_bundles']);
@@ -56,15 +57,9 @@ export function compileSpiffe(config: Config, place: Place): SpiffePlan | undefi
   return withFiles(found, last ? `${last.name ?? ''}: ${pathOf(last.trust_bundle)}` : '');
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 function withFiles(domains: readonly SpiffeTrustDomain[], path: string): SpiffePlan {
   const all = domains.map(({ authorities = [] }) => Buffer.from(authorities).toString()).join('\n');
-  const authorities = [...all.matchAll(CERTIFICATE)].map(([pem]) => ({
-    pem: Buffer.from(pem),
-    path,
-  }));
-  return { trust: { domains }, authorities };
+  return { trust: { domains }, authorities: certificatesIn(all, path) };
 }
 
 /** A map of bundles by trust domain, each a set of keys (RFC 7517). Undefined after an error. */

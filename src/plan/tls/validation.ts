@@ -14,6 +14,7 @@ import { SubjectMatch_Kind, type SubjectMatch, type TlsValidation } from '../pla
 import type { PemFile } from '../service-plan.js';
 import { pathOf } from './certificates.js';
 import type { SecretFinder } from '../secret-finder.js';
+import { certificatesIn } from './pem.js';
 import { compileSpiffe, SPIFFE_TYPE, type SpiffePlan } from './spiffe.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';
@@ -169,17 +170,15 @@ export function compileValidation({
   };
   return {
     plan,
-    authorities: message.trusted_ca ? eachOf(roots) : roots.pem.length > 0 ? [roots] : [],
+    authorities: message.trusted_ca ? shown(roots) : roots.pem.length > 0 ? [roots] : [],
   };
 }
 
-const CERTIFICATE_IN_PEM = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;
-
-/** One by one, where there are several; whatever else is between them is not shown. */
-function eachOf({ pem, path }: PemFile): readonly PemFile[] {
-  const found = pem.toString('latin1').match(CERTIFICATE_IN_PEM) ?? [];
-  if (found.length < 2) return pem.length > 0 ? [{ pem, path }] : [];
-  return found.map((text) => ({ pem: Buffer.from(text, 'latin1'), path }));
+/** What is no certificate is shown as what is wrong with it, and so not left out. */
+function shown(roots: PemFile): readonly PemFile[] {
+  if (roots.pem.length === 0) return [];
+  const found = certificatesIn(roots.pem.toString('latin1'), roots.path);
+  return found.length < 2 ? [roots] : found;
 }
 
 /** Who verifies instead of the usual rules. Undefined after an error. */

@@ -83,6 +83,20 @@ TEST("what re2js finds in the generated cases is found") {
   }
 }
 
+TEST("a beginning is told from which nothing leads to a match, and no other") {
+  int dead_ends = 0;
+  for (const GeneratedCase& one : generatedCases()) {
+    const Regex regex = Regex::load(one.program).value();
+    for (size_t size = 0; size <= one.text.size(); ++size) {
+      const bool may_be = regex.mayBeIn(std::string_view(one.text).substr(0, size));
+      const std::string what = one.pattern + " in '" + one.text + "': ";
+      if (!may_be) EXPECT_EQ(what + one.search, what + "0");
+      dead_ends += !may_be;
+    }
+  }
+  EXPECT(dead_ends > 10);
+}
+
 std::string shown(const size_t* found, uint32_t slots) {
   std::string text = found ? "" : "none";
   for (uint32_t i = 0; found && i < slots; ++i) {

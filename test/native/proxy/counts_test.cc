@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "test/native/support/http_filters.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -128,6 +129,26 @@ TEST("A request that is still sent whole after its answer began is no reset") {
   proxy.expectQuiet();
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 0u);
+}
+
+TEST(
+    "Answers are counted by the zones that they go between, of hosts and of proxies that have "
+    "one") {
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.assignments[0].hosts[0].zone = "b";
+  worker::DataPlane::Options options;
+  options.zone = "a";
+  {
+    Proxy proxy(plan, options);
+    EXPECT(get(proxy, "/").find("hello") != std::string::npos);
+    EXPECT(proxy.waitFor("cluster.origin.zone.a.b.upstream_rq_200", 1));
+    EXPECT(proxy.waitFor("cluster.origin.zone.a.b.upstream_rq_completed", 1));
+  }
+  Proxy nowhere(plan);
+  EXPECT(get(nowhere, "/").find("hello") != std::string::npos);
+  EXPECT(nowhere.waitFor("cluster.origin.upstream_rq_200", 1));
+  EXPECT(!nowhere.dataPlane().stats().value("cluster.origin.zone.a.b.upstream_rq_200"));
 }
 
 }  // namespace fairlead::test

@@ -111,6 +111,22 @@ TEST("text: buckets are cumulative, disjoint, or the bins themselves") {
                 "P99.5(105,105) P99.9(105,105) P100(105,105)\n");
 }
 
+TEST("scopes whose names cannot fit are not looked at") {
+  PagesFixture of;
+  Query query = matching("");
+  query.counters = query.gauges = false;
+  std::string asked;
+  query.may_begin = [&asked](std::string_view prefix) {
+    asked.append(prefix).append(" ");
+    return prefix == "cluster.be.";
+  };
+  const std::string page = whole(openText, of.registry, query);
+  EXPECT(page.starts_with("cluster.be.upstream_rq_time: "));
+  EXPECT(page.find("cluster.be.x.") == std::string::npos);
+  EXPECT(page.find("version_text") == std::string::npos);
+  EXPECT_EQ(asked, "cluster.be. cluster.be.x. listener_manager.lds. ");
+}
+
 TEST("text: an interval without values is nan; bounds come from the rule that matches") {
   PagesFixture of;
   of.registry.flushHistograms();

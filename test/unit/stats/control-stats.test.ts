@@ -29,9 +29,17 @@ class FakeNative {
   }
 
   readonly gaugeSet = this.counterAdd;
-  readonly gaugeSetHash = this.#writeText;
   readonly histogramRecord = this.counterAdd;
   readonly textSet = this.#writeText;
+
+  addTo(name: string, amount: number): boolean {
+    this.written.push(`${name} ${amount}`);
+    return true;
+  }
+
+  tellUpdate(prefix: string, version: string): void {
+    this.written.push(`${prefix} is at ${version}`);
+  }
 
   #writeText(handle: number, text: string): boolean {
     return this.counterAdd(handle, text.length);
@@ -47,6 +55,15 @@ test('a name is looked up once, and again when its scope has ended and is back',
   stats.record('cluster.a.x', 5);
   assert.deepEqual(native.written, ['cluster.a.x 1 #0', 'cluster.a.x 3 #0', 'cluster.a.x 5 #1']);
   assert.equal(stats.lookups.total, 2);
+});
+
+test('what thousands of scopes are told of seldom has no handles', () => {
+  const native = new FakeNative();
+  const stats = new ControlStats(native);
+  stats.countSeldom('cluster.a.update_attempt');
+  stats.tellUpdate('cluster.a.', '1', performance.now());
+  assert.deepEqual(native.written, ['cluster.a.update_attempt 1', 'cluster.a. is at 1']);
+  assert.equal(stats.size, 0);
 });
 
 test('what is written to a scope that is no longer is lost; a misspelled name is an error', () => {

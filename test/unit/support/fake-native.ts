@@ -147,9 +147,12 @@ export class FakeNative implements NativeProxy {
     this.values.set(this.#name(handle), value);
     return true;
   }
-  gaugeSetHash(handle: number, text: string): boolean {
-    this.values.set(this.#name(handle), text.length);
+  addTo(name: string, amount: number): boolean {
+    this.values.set(name, (this.values.get(name) ?? 0) + amount);
     return true;
+  }
+  tellUpdate(prefix: string): void {
+    this.addTo(`${prefix}update_success`, 1);
   }
   histogramRecord(handle: number, value: number): boolean {
     this.values.set(this.#name(handle), value);

@@ -202,9 +202,9 @@ test('include_eds adds the hosts that clusters have now', () => {
 
 test('hosts that DNS found have metadata, others what they were configured with', () => {
   const address = { socket_address: { address: '127.0.0.1', port_value: 1 } };
-  const hasMetadata = (type: string): boolean => {
+  const hasMetadata = (kind: object): boolean => {
     const load_assignment = { cluster_name: 'dns', endpoints: [] };
-    const cluster = { name: 'dns', type, connect_timeout: '1s', load_assignment };
+    const cluster = { name: 'dns', ...kind, connect_timeout: '1s', load_assignment };
     const asked = serverOf(JSON.stringify({ static_resources: { clusters: [cluster] } }));
     asked.host.native.statuses['dns'] = JSON.stringify({
       name: 'dns',
@@ -213,9 +213,18 @@ test('hosts that DNS found have metadata, others what they were configured with'
     const { text } = asked.get('/config_dump?include_eds&resource=static_endpoint_configs');
     return text.includes('"metadata": {}');
   };
-  assert.equal(hasMetadata('STRICT_DNS'), true);
-  assert.equal(hasMetadata('LOGICAL_DNS'), true);
-  assert.equal(hasMetadata('STATIC'), false);
+  assert.equal(hasMetadata({ type: 'STRICT_DNS' }), true);
+  assert.equal(hasMetadata({ type: 'LOGICAL_DNS' }), true);
+  assert.equal(hasMetadata({ type: 'STATIC' }), false);
+  const kind = (name: string, type?: string) => ({
+    cluster_type: {
+      name,
+      ...(type && { typed_config: { '@type': `type.googleapis.com/${type}` } }),
+    },
+  });
+  assert.equal(hasMetadata(kind('any', 'envoy.extensions.clusters.dns.v3.DnsCluster')), true);
+  assert.equal(hasMetadata(kind('envoy.cluster.strict_dns')), true);
+  assert.equal(hasMetadata(kind('envoy.cluster.static')), false);
 });
 
 test('a host that its configuration takes out of use is unhealthy, a degraded one is not', () => {

@@ -65,6 +65,19 @@ test('a tree of matchers ends with actions, each with its name', () => {
   assert.equal(tree?.tree?.nodes?.[0]?.input?.name, 'x-who');
 });
 
+test('where there is a tree rules do not count, which is told', () => {
+  const action = any('envoy.config.rbac.v3.Action', { name: 'all' });
+  const on_no_match = { action: { name: 'a', typed_config: action } };
+  const rules = { policies: { p: { permissions: ANY, principals: ANY } } };
+  const result = compiled([rbac(rules, { shadow_rules: rules, matcher: { on_no_match } })]);
+  assert.match(result.issues.join(), /warning .*\.rules: RBAC rules are ignored when matcher is/);
+  const compiledRbac = result.filters?.[0]?.rbac;
+  assert.equal(compiledRbac?.rules, undefined);
+  assert.deepEqual(compiledRbac?.tree?.actions, [{ name: 'all', action: 0 }]);
+  assert.equal(compiledRbac.shadow?.policies?.length, 1);
+  assert.equal(compiledRbac.shadow_tree, undefined);
+});
+
 test('a template of a path is what it says, segment by segment', () => {
   const type = 'envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig';
   const templated = (path_template: string) => ({

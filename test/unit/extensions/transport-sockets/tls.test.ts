@@ -47,6 +47,8 @@ const common = (fields: object): object => ({
 function compileCluster(context: object): {
   issues: readonly string[];
   cluster: Cluster | undefined;
+  /** Whom the control plane trusts. */
+  roots: Buffer | undefined;
 } {
   const compiled = compile({
     static_resources: {
@@ -61,7 +63,11 @@ function compileCluster(context: object): {
       ],
     },
   });
-  return { issues: issuesOf(compiled), cluster: compiled.update.clusters?.[0] };
+  return {
+    issues: issuesOf(compiled),
+    cluster: compiled.update.clusters?.[0],
+    roots: compiled.context.grpcClusters.get('origin')?.tls?.roots,
+  };
 }
 
 test('a server speaks TLS 1.2 and 1.3, a client 1.2, with the ciphers of the real server', () => {
@@ -89,6 +95,9 @@ test('lists of names are checked one by one, with the nearest name', () => {
       '',
     /cipher_suites\[0\]: .*rejected.*: ECDHE-RSA-AES128-GCM-SHA26 \(ECDHE-RSA-AES128-GCM-SHA256\?\)$/,
   );
+  for (const odd of ['constructor', '__proto__', 'toString']) {
+    assert.match(issues({ cipher_suites: [odd] })[0] ?? '', /ciphers were rejected/, odd);
+  }
   assert.match(
     issues({ ecdh_curves: ['P256'] })[0] ?? '',
     /ecdh_curves\[0\]: Failed to initialize ECDH curves P256 \(P-256\?\)$/,
@@ -323,4 +332,12 @@ test('what the real server takes and does not do is told', () => {
   assert.deepEqual(warned(required, {}), told);
   assert.deepEqual(warned(required, { trusted_ca: text(AUTHORITY) }), []);
   assert.deepEqual(warned(required, { verify_certificate_hash: ['ab'.repeat(32)] }), []);
+});
+
+test('the control plane trusts whatever authorities a file has, as workers do', () => {
+  const both = `${AUTHORITY}\n${SERVER_CERTIFICATE}`;
+  const validation = { validation_context: { trusted_ca: text(both) } };
+  const { cluster, roots } = compileCluster({ common_tls_context: validation });
+  assert.equal(Buffer.from(cluster?.tls?.validation?.trusted_ca ?? []).toString(), both);
+  assert.equal(roots?.toString(), both);
 });
