@@ -1,6 +1,6 @@
 // What a start leaves on the JavaScript heap.
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { v8 } from './late-modules.js';
 
 /** Below it, what could be given back is less than the code that would do so. */
 const WORTH_IT_BYTES = 64 << 20;
@@ -11,7 +11,8 @@ const WORTH_IT_BYTES = 64 << 20;
  * small one. For a process of one's own: whoever embeds the proxy has the heap to themselves.
  */
 export function giveBackHeap(): void {
-  if (getHeapStatistics().total_heap_size < WORTH_IT_BYTES) return;
+  if (process.memoryUsage().heapTotal < WORTH_IT_BYTES) return;
+  const { setFlagsFromString } = v8();
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');

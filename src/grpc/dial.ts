@@ -1,7 +1,8 @@
 // A socket to a host of a cluster: TCP or a pipe, and TLS where the cluster has it.
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { guarded } from '../base/bugs.js';
+import { tls as nodeTls } from '../base/late-modules.js';
 import { formatIp } from '../plan/address/ip.js';
 import type { ControlHost } from '../native.js';
 import type { DialFailure } from './dial-failure.js';
@@ -79,7 +80,7 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
       fail({ kind: 'tls', message: tls });
       return;
     }
-    const socket = connectTls({
+    const socket = nodeTls().connect({
       socket: raw,
       secureContext: secureContextOf(tls),
       ALPNProtocols: [...tls.alpn],

@@ -1,6 +1,7 @@
 // Whether a server is who the configuration says it is.
-import { createHash, type X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import { crypto } from '../base/late-modules.js';
 import { alternativeNames } from './alternative-names.js';
 import type { DialFailure } from './dial-failure.js';
 import type { SubjectTest, UpstreamTlsPlan } from '../plan/service-plan.js';
@@ -28,10 +29,10 @@ export function refusalOf(socket: TLSSocket, tls: UpstreamTlsPlan): DialFailure 
 
 function hasHash(certificate: X509Certificate, { hashes, keyHashes }: UpstreamTlsPlan): boolean {
   if (hashes.length === 0 && keyHashes.length === 0) return true;
-  const hash = createHash('sha256').update(certificate.raw).digest('hex');
+  const hash = crypto().createHash('sha256').update(certificate.raw).digest('hex');
   if (hashes.includes(hash)) return true;
   const key = certificate.publicKey.export({ type: 'spki', format: 'der' });
-  return keyHashes.includes(createHash('sha256').update(key).digest('base64'));
+  return keyHashes.includes(crypto().createHash('sha256').update(key).digest('base64'));
 }
 
 function hasSubject(certificate: X509Certificate, tests: readonly SubjectTest[]): boolean {

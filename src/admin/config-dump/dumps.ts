@@ -1,5 +1,5 @@
 // What /config_dump consists of: a dump per kind of configuration, in the real server's order.
-import { randomUUID } from 'node:crypto';
+import { crypto } from '../../base/late-modules.js';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
@@ -182,8 +182,9 @@ function* endpointItems(
 }
 
 /** A listener by its name, in each of the states that it is in. */
+let unnamed: string | undefined;
 /** As the real server: what has no name of its own is given one. */
-const UNNAMED = randomUUID();
+const nameOfUnnamed = (): string => (unnamed ??= crypto().randomUUID());
 
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
@@ -202,7 +203,7 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     const last_update_attempt = timestamp(attemptMs);
     add(message, 'error_state', { ...failure(message), last_update_attempt, details });
   }
-  for (const [name, shown] of states) yield { name, message: { name: name || UNNAMED, ...shown } };
+  for (const [name, shown] of states) yield { name, message: { name: name || nameOfUnnamed(), ...shown } };
   // Once more, as what became of the update.
   for (const { message, details } of lds.refused) {
     yield { name: '', message: { error_state: { ...failure(message), details } } };

@@ -1,6 +1,6 @@
 // GET /certs: the certificates of TLS contexts, and how long they are good for.
 import type { X509Certificate } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { crypto } from '../../base/late-modules.js';
 import { alternativeNames } from '../../grpc/alternative-names.js';
 import type { PemFile } from '../../plan/service-plan.js';
 import type { TlsFiles } from '../../plan/tls-socket.js';
@@ -57,9 +57,7 @@ function contextJson({ authorities, chains }: TlsFiles, nowMs: number): object {
 }
 
 function parse(pem: Buffer): X509Certificate {
-  // Loaded where it is needed: most bootstraps have no TLS.
-  const crypto = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto');
-  return new crypto.X509Certificate(pem);
+  return new (crypto().X509Certificate)(pem);
 }
 
 /** Of a chain its first certificate is shown. */

@@ -1,5 +1,5 @@
 // Waits for locks, and what the start waits for.
-import { createHash } from 'node:crypto';
+import { crypto } from '../../base/late-modules.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply, type AdminReply } from '../http/http.js';
@@ -68,7 +68,7 @@ function targetsOf(message: object): string[] {
 
 /** A number of 64 bits that tells configurations apart. */
 const hashOf = (message: object): bigint =>
-  createHash('sha256').update(JSON.stringify(message)).digest().readBigUInt64LE();
+  crypto().createHash('sha256').update(JSON.stringify(message)).digest().readBigUInt64LE();
 
 function contention({ options, native }: AdminHost): AdminReply {
   if (!options.enableMutexTracing) return { body: NO_TRACING };

@@ -1,11 +1,11 @@
 // A service that workers reach as the gRPC library would (google_grpc): through a cluster of its own,
 // which no page shows.
-import { rootCertificates } from 'node:tls';
 import type {
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_core_v3_Address as AddressMessage,
   envoy_config_core_v3_GrpcService as GrpcService,
 } from '../../../build/messages.gen.js';
+import { tls } from '../../base/late-modules.js';
 import { parseIp } from '../address/ip.js';
 import type { CompileContext } from '../extension.js';
 import { compileGoogleGrpc } from '../grpc/google-grpc.js';
@@ -131,7 +131,7 @@ function tlsOf(
     common_tls_context: {
       alpn_protocols: ['h2'],
       validation_context: {
-        trusted_ca: { inline_bytes: roots ?? Buffer.from(rootCertificates.join('\n')) },
+        trusted_ca: { inline_bytes: roots ?? Buffer.from(tls().rootCertificates.join('\n')) },
         match_typed_subject_alt_names: [
           { san_type: isIp ? 'IP_ADDRESS' : 'DNS', matcher: { exact: host } },
         ],

@@ -1,6 +1,6 @@
 // What OpenSSL makes of a cluster's TLS settings: once for each.
-import { createRequire } from 'node:module';
 import type { SecureContext } from 'node:tls';
+import { tls as nodeTls } from '../../base/late-modules.js';
 import type { UpstreamTlsPlan } from '../service-plan.js';
 
 const contexts = new WeakMap<UpstreamTlsPlan, SecureContext>();
@@ -9,11 +9,7 @@ const contexts = new WeakMap<UpstreamTlsPlan, SecureContext>();
 export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
   let context = contexts.get(tls);
   if (context) return context;
-  // Loaded where it is needed: most bootstraps have no TLS.
-  const { createSecureContext } = createRequire(import.meta.url)(
-    'node:tls',
-  ) as typeof import('node:tls');
-  context = createSecureContext({
+  context = nodeTls().createSecureContext({
     ...(tls.roots && { ca: tls.roots }),
     ...(tls.crl && { crl: tls.crl }),
     cert: tls.certificates.map(({ chain }) => chain.pem),

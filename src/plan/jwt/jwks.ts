@@ -1,6 +1,6 @@
 // Keys of issuers (RFC 7517) become what the data plane verifies with, by Node's own crypto. What is wrong
 // with them is told in the real server's words.
-import { createRequire } from 'node:module';
+import { crypto } from '../../base/late-modules.js';
 import type * as Crypto from 'node:crypto';
 import { Jwk_Kind as Kind, type Jwk, type Jwks } from '../plan.gen.js';
 
@@ -148,11 +148,6 @@ function ofCertificate(kid: string, pem: string): Jwk | string {
   } catch {
     return 'X509 parse pubkey fails';
   }
-}
-
-let loaded: typeof Crypto | undefined;
-function crypto(): typeof Crypto {
-  return (loaded ??= createRequire(import.meta.url)('node:crypto') as typeof Crypto);
 }
 
 /** Undefined: it is no key. */

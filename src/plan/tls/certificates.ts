@@ -1,11 +1,11 @@
 // Our own certificates with their keys: in the configuration, in files, or as secrets.
-import { createRequire } from 'node:module';
 import type {
   envoy_config_core_v3_DataSource as DataSource,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
   envoy_extensions_transport_sockets_tls_v3_TlsCertificate as Certificate,
   envoy_extensions_transport_sockets_tls_v3_TlsParameters as Parameters,
 } from '../../../build/messages.gen.js';
+import { crypto, tls } from '../../base/late-modules.js';
 import { readDataSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -121,16 +121,13 @@ function compileCertificate(
 
 /** In PEM. Empty where it cannot be read, which is said elsewhere. */
 function certificateIn(pkcs12: Uint8Array, password: Uint8Array): Buffer {
-  const require = createRequire(import.meta.url);
-  const tls = require('node:tls') as typeof import('node:tls');
-  const crypto = require('node:crypto') as typeof import('node:crypto');
   try {
-    const { context } = tls.createSecureContext({
+    const { context } = tls().createSecureContext({
       pfx: Buffer.from(pkcs12),
       passphrase: Buffer.from(password).toString(),
     });
     const der = (context as { getCertificate?: () => Buffer | null }).getCertificate?.();
-    return der ? Buffer.from(new crypto.X509Certificate(der).toString()) : Buffer.alloc(0);
+    return der ? Buffer.from(new (crypto().X509Certificate)(der).toString()) : Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0);
   }

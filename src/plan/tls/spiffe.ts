@@ -1,10 +1,10 @@
 // envoy.tls.cert_validator.spiffe: peers are verified by the authorities of the trust domain that their
 // certificate names, from the configuration or from a file that has all of them.
-import { createRequire } from 'node:module';
 import type {
   envoy_extensions_transport_sockets_tls_v3_SPIFFECertValidatorConfig as Config,
   envoy_extensions_transport_sockets_tls_v3_SPIFFECertValidatorConfig_TrustDomain as DomainMessage,
 } from '../../../build/messages.gen.js';
+import { crypto } from '../../base/late-modules.js';
 import { readDataSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -112,10 +112,8 @@ function readKeys(domain: string, keys: unknown): string | { readonly wrong: str
 }
 
 function isCertificate(der: string): boolean {
-  // Loaded where it is needed: most bootstraps have no TLS.
-  const crypto = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto');
   try {
-    return new crypto.X509Certificate(Buffer.from(der, 'base64')).raw.length > 0;
+    return new (crypto().X509Certificate)(Buffer.from(der, 'base64')).raw.length > 0;
   } catch {
     return false;
   }

@@ -113,8 +113,8 @@ TEST("text: buckets are cumulative, disjoint, or the bins themselves") {
 
 TEST("scopes whose names cannot fit are not looked at") {
   PagesFixture of;
-  Query query = matching("");
-  query.counters = query.gauges = false;
+  Query query = matching("upstream_rq_time");
+  query.counters = query.gauges = query.texts = false;
   std::string asked;
   query.may_begin = [&asked](std::string_view prefix) {
     asked.append(prefix).append(" ");
@@ -123,7 +123,6 @@ TEST("scopes whose names cannot fit are not looked at") {
   const std::string page = whole(openText, of.registry, query);
   EXPECT(page.starts_with("cluster.be.upstream_rq_time: "));
   EXPECT(page.find("cluster.be.x.") == std::string::npos);
-  EXPECT(page.find("version_text") == std::string::npos);
   EXPECT_EQ(asked, "cluster.be. cluster.be.x. listener_manager.lds. ");
 }
 
