@@ -1681,7 +1681,7 @@ struct Encoder {
     Zstd = 2,
   };
   Coding coding = {};
-  // GZIP: -1 (zlib's own choice) to 9. BROTLI: quality. ZSTD: level.
+  // GZIP: 1 to 9. BROTLI: quality. ZSTD: level.
   int64_t level = 0;
   // GZIP, BROTLI.
   uint32_t window_bits = 0;

@@ -3574,7 +3574,7 @@ export type Encoder_Coding = (typeof Encoder_Coding)[keyof typeof Encoder_Coding
 
 export interface Encoder {
   readonly coding?: Encoder_Coding | undefined;
-  /** GZIP: -1 (zlib's own choice) to 9. BROTLI: quality. ZSTD: level. */
+  /** GZIP: 1 to 9. BROTLI: quality. ZSTD: level. */
   readonly level?: number | undefined;
   /** GZIP, BROTLI. */
   readonly window_bits?: number | undefined;

@@ -50,7 +50,7 @@ const ZSTD_DECODER = supportedFields<ZstdDecoder>(
   ['dictionaries', 'chunk_size'],
 );
 
-/** As zlib numbers them; what is not here is zlib's own choice. */
+/** As zlib numbers them. */
 const GZIP_LEVELS: Readonly<Record<string, number>> = {
   BEST_SPEED: 1,
   COMPRESSION_LEVEL_2: 2,
@@ -62,6 +62,11 @@ const GZIP_LEVELS: Readonly<Record<string, number>> = {
   COMPRESSION_LEVEL_8: 8,
   BEST_COMPRESSION: 9,
 };
+/**
+ * Of zlib's own: the first whose output is no longer than that of the real server's default, which another
+ * library makes. zlib's default takes a fifth more time for half a percent less.
+ */
+const DEFAULT_GZIP_LEVEL = 5;
 const GZIP_STRATEGIES: Readonly<Record<string, number>> = {
   FILTERED: 1,
   HUFFMAN_ONLY: 2,
@@ -89,7 +94,7 @@ export const gzipEncoder = defineExtension<GzipEncoder, Encoder | undefined>({
     refuseOtherFields(place, config, GZIP_ENCODER);
     return {
       coding: Encoder_Coding.GZIP,
-      level: GZIP_LEVELS[config.compression_level ?? ''] ?? -1,
+      level: GZIP_LEVELS[config.compression_level ?? ''] ?? DEFAULT_GZIP_LEVEL,
       strategy: GZIP_STRATEGIES[config.compression_strategy ?? ''] ?? 0,
       window_bits: config.window_bits ?? 12,
       memory_level: config.memory_level ?? 5,
