@@ -251,24 +251,18 @@ export class Discovery {
     const unseen = { begins: () => undefined, ends: () => undefined };
     this.#makeMonitor = (plan, isHidden = false) => {
       const prefix = native.clusterPrefix(plan.name) ?? '';
-      let hasHosts = false;
       return new DnsMonitor(plan, {
         onHosts: (assignment) => {
-          hasHosts = true;
           for (const error of native.apply(encodeUpdate({ assignments: [assignment] }))) {
             log.error('upstream', describeRefusal(error));
           }
-          if (plan.kind === 'logical' || isHidden) return;
-          const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
-          stats.setGauge(`${prefix}max_host_weight`, Math.max(1, ...weights));
+        },
+        onMaxWeight: (weight) => {
+          if (!isHidden) stats.setGauge(`${prefix}max_host_weight`, weight);
         },
         questions: isHidden ? unseen : questions,
         count: (stat) => {
-          if (isHidden) return;
-          stats.count(`${prefix}${stat}`);
-          // The heaviest of none weighs 1, as in the real server.
-          const isFirst = stat === 'update_success' && !hasHosts && plan.kind !== 'logical';
-          if (isFirst) stats.setGauge(`${prefix}max_host_weight`, 1);
+          if (!isHidden) stats.count(`${prefix}${stat}`);
         },
         log: (level, message) => log.write(level, 'dns', message),
       });

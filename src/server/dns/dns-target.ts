@@ -12,6 +12,8 @@ export type DnsStat =
 export interface DnsTargetHooks {
   /** `addresses` are other ones than before. */
   onChange(): void;
+  /** The name was answered, be it with what is known; after `onChange`. */
+  onAnswer(): void;
   /** The first question was answered, or failed. */
   onFirstAnswer(): void;
   count(stat: DnsStat): void;
@@ -85,6 +87,7 @@ export class DnsTarget {
     // A strict cluster loses its hosts when the name is gone; a logical one needs one.
     if (answer.kind === 'none' && this.#plan.kind === 'logical') return this.#fail('no such name');
     this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
+    this.#hooks.onAnswer();
     const isKnown = answer.kind === 'addresses' && answer.ttlMs > 0;
     const { respectTtl, refreshMs, minRefreshMs = 0, jitterMs = 0 } = this.#plan;
     const nextMs = respectTtl && isKnown ? Math.max(answer.ttlMs, minRefreshMs) : refreshMs;

@@ -12,6 +12,11 @@ export { QuestionCounts } from './question-counts.js';
 export interface DnsHooks {
   /** All hosts of the cluster, when they changed. */
   onHosts(assignment: Assignment): void;
+  /**
+   * The heaviest host of the endpoint whose name was answered last: of the others the real server's
+   * gauge says nothing. Not of logical clusters.
+   */
+  onMaxWeight(weight: number): void;
   /** A statistic of the cluster goes up by one. */
   count(stat: DnsStat): void;
   log(level: 'debug' | 'warning', message: string): void;
@@ -49,9 +54,10 @@ export class DnsMonitor {
       this.#own = own;
       const resolver = this.#options.resolver ?? own ?? systemResolver.acquire();
       this.#targets = this.#plan.endpoints.map(
-        ({ hostname }) =>
+        ({ hostname }, index) =>
           new DnsTarget(hostname, this.#plan, resolver, {
             onChange: () => this.#hooks.onHosts(this.#assignment()),
+            onAnswer: () => this.#tellMaxWeight(index),
             onFirstAnswer: resolve,
             count: (stat) => this.#hooks.count(stat),
             log: (level, message) => this.#hooks.log(level, message),
@@ -71,6 +77,12 @@ export class DnsMonitor {
     this.#own?.cancel();
     if (this.#options.resolver === undefined && !this.#own) systemResolver.release();
     this.#resolveStarted?.();
+  }
+
+  #tellMaxWeight(index: number): void {
+    if (this.#plan.kind === 'logical') return;
+    const hasHosts = this.#targets[index]!.addresses.length > 0;
+    this.#hooks.onMaxWeight(hasHosts ? (this.#plan.endpoints[index]!.host.weight ?? 1) : 1);
   }
 
   #assignment(): Assignment {

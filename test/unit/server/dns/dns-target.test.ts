@@ -25,6 +25,7 @@ test('a name whose answer brought a bug to light is asked for again', async (t) 
         onChange: () => {
           throw lost;
         },
+        onAnswer: () => undefined,
         onFirstAnswer: () => order.push('first answer'),
         count: (stat) => {
           order.push(stat);

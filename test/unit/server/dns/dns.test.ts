@@ -128,6 +128,7 @@ function planOf(names: readonly string[], changes: Partial<DnsClusterPlan> = {})
 /** A monitor, and what it tells. */
 class Watched {
   readonly assignments: Assignment[] = [];
+  readonly maxWeights: number[] = [];
   readonly logs: string[] = [];
   /** Of questions: their begin, and the kind of their answer. */
   readonly asked: string[] = [];
@@ -137,6 +138,7 @@ class Watched {
   constructor(t: TestContext, plan: DnsClusterPlan, resolver: NameResolver, random?: () => number) {
     const hooks = {
       onHosts: (assignment: Assignment) => void this.assignments.push(assignment),
+      onMaxWeight: (weight: number) => void this.maxWeights.push(weight),
       count: (stat: DnsStat) => void this.#counts.set(stat, this.count(stat) + 1),
       log: (level: string, message: string) => void this.logs.push(`${level} ${message}`),
       questions: {
@@ -478,4 +480,30 @@ test('short names are looked up in the search list, longer ones as they are firs
   server.questions.length = 0;
   await resolver.lookup('api.prod.', 'V4_ONLY');
   assert.deepEqual(server.questions, ['api.prod A']);
+});
+
+test('the greatest weight is of the name that was answered last, and 1 of one without addresses', async (t) => {
+  const server = await NameServer.start(t);
+  server.zone.set('heavy.test', { addresses: ['10.0.0.2', '10.0.0.1'] });
+  const plan = planOf(['light.test', 'heavy.test']);
+  const watched = new Watched(t, plan, await resolverFor(t, server));
+
+  await watched.monitor.start();
+  await until(() => watched.maxWeights.length >= 4);
+
+  assert.deepEqual(new Set(watched.maxWeights), new Set([1, 2]));
+  server.zone.delete('heavy.test');
+  await until(() => watched.hosts.length === 0);
+  watched.maxWeights.length = 0;
+  await until(() => watched.maxWeights.length >= 4);
+  assert.deepEqual(new Set(watched.maxWeights), new Set([1]));
+
+  const logical = new Watched(
+    t,
+    planOf(['light.test', 'heavy.test'].slice(1), { kind: 'logical' }),
+    await resolverFor(t, server),
+  );
+  server.zone.set('heavy.test', { addresses: ['10.0.0.2'] });
+  await logical.monitor.start();
+  assert.deepEqual(logical.maxWeights, []);
 });
