@@ -57,6 +57,13 @@ export function compileBalancer(
   );
   const plan = compileNamed(cluster, place, context);
   const config = cluster.lb_subset_config;
+  if (config?.locality_weight_aware && !localities.weighs_localities) {
+    const at = place.field('lb_subset_config').field('locality_weight_aware');
+    at.error(
+      'Locality weight aware subset LB requires that a locality_weighted_lb_config be set in ' +
+        (cluster.name ?? ''),
+    );
+  }
   const subsets = config && compileSubsets(config, place.field('lb_subset_config'));
   return (
     plan && {

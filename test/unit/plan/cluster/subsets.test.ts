@@ -72,6 +72,10 @@ test('weights of localities only count within subsets where that is asked for', 
     }).cluster?.weighs_localities;
   assert.equal(weighsBy(true), true);
   assert.equal(weighsBy(false), false);
+  const unweighed = clusterOf({
+    lb_subset_config: { subset_selectors: [{ keys: ['a'] }], locality_weight_aware: true },
+  });
+  assert.match(unweighed.issues.join(), /requires that a locality_weighted_lb_config be set in/);
 });
 
 test('a policy of subsets has the balancer of each within', () => {
