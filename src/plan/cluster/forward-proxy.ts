@@ -72,6 +72,11 @@ export function compileForwardProxy(
     };
   }
   refuseOtherFields(at.field('sub_clusters_config'), sub, SUB_CLUSTERS);
+  if (sub.lb_policy === 'CLUSTER_PROVIDED') {
+    at.field('sub_clusters_config')
+      .field('lb_policy')
+      .error("unsupported lb_policy 'CLUSTER_PROVIDED' in sub_cluster_config");
+  }
   const preresolve = at.field('sub_clusters_config').field('preresolve_clusters');
   const key = `${PREFIX}${cluster}`;
   return {

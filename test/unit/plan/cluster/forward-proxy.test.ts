@@ -85,3 +85,10 @@ test('what the real server refuses of it is refused in its words', () => {
     /key_value_config of .*DnsCacheConfig is not supported yet/,
   );
 });
+
+test('clusters of names choose their hosts by themselves', () => {
+  assert.match(
+    refusal({ sub_clusters_config: { lb_policy: 'CLUSTER_PROVIDED' } }),
+    /unsupported lb_policy 'CLUSTER_PROVIDED' in sub_cluster_config/,
+  );
+});
