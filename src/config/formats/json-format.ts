@@ -9,6 +9,7 @@ import { JsonReader } from './json-reader.js';
 export const jsonFormat: Format = {
   name: 'JSON',
   encoding: 'strict-utf8',
+  refusesByteOrderMark: true,
   read(text) {
     try {
       return { ok: true, value: JSON.parse(text) as unknown };
