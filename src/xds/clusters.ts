@@ -69,6 +69,7 @@ export class ClusterSubscription {
         names: plan.collection === undefined ? [] : [plan.collection],
         isCollection: plan.collection !== undefined,
         target: 'CDS',
+        judgesEach: true,
         judge: (resources, version, describe) => this.#judge(resources, version, describe),
       },
       host,
@@ -135,12 +136,12 @@ export class ClusterSubscription {
     const changed: NewCluster[] = [];
     const slices = new Slices();
     for (const [name, index] of wanted) {
-      const { message = {}, version: own = '' } = resources[index] ?? {};
+      const { message = {}, version: own = '', faults = [] } = resources[index] ?? {};
       const cluster = message as Cluster;
       if (!this.#has(cluster)) {
-        const issues: Issue[] = [];
+        const issues: Issue[] = [...faults];
         const at = Place.root(issues).field('resources').index(index);
-        const plan = this.#plan.compile(cluster, at);
+        const plan = faults.length > 0 ? undefined : this.#plan.compile(cluster, at);
         const errors = issues.filter(({ severity }) => severity === 'error');
         for (const one of issues) if (one.severity !== 'error') this.#warn(describe(one));
         if (errors.length > 0) {

@@ -5,6 +5,7 @@ import { loadAny } from '../config/load-any.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { DiscoveryResponse, RawResource } from './discovery-wire.js';
+import { sortFaults } from './own-faults.js';
 import { Slices } from './slices.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { KnownResource } from './watcher.js';
@@ -50,14 +51,15 @@ function decode(
   const name = raw.name !== '' || typeof named !== 'string' ? raw.name : named;
   const errors = issues.filter(({ severity }) => severity === 'error');
   const told = (issue: (typeof issues)[number]): string => `${name}: ${formatIssue(issue)}`;
-  if (errors.length > 0) return { why: errors.map(told).join('\n') };
+  const faults = sortFaults(errors, message, [message])?.get(message);
+  if (errors.length > 0 && !faults) return { why: errors.map(told).join('\n') };
   if (unknownFields === 'told') {
     const count = countUnknownFields(issues);
     if (count > 0) stats.count('server.dynamic_unknown_fields', count);
   }
   for (const issue of issues) {
     const isPassedOver = unknownFields === 'passed over' && issue.code === 'unknown_field';
-    if (!isPassedOver) log('warning', told(issue));
+    if (issue.severity !== 'error' && !isPassedOver) log('warning', told(issue));
   }
-  return { resource: { name, message, version: raw.version } };
+  return { resource: { name, message, version: raw.version, ...(faults && { faults }) } };
 }

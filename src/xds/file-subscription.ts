@@ -62,6 +62,7 @@ export class FileSubscription implements Transport {
         : this.#updates.take(
             read.file.resources.map((message, index) => ({
               ...{ message, version: read.file.versions?.[index] ?? '' },
+              faults: read.file.faults?.get(message),
             })),
             version,
             startedMs,

@@ -60,6 +60,20 @@ interface Outcome {
   readonly isNamed?: boolean;
 }
 
+/** As the real server, which goes no further than to the first that is wrong, pages say only that. */
+const refusalOf = (errors: readonly Issue[], describe: (issue: Issue) => string): Refusal => ({
+  details: errors[0]?.message ?? '',
+  lines: errors.map(describe),
+});
+
+const refusalOfFaults = (
+  faults: readonly Issue[],
+  describe: (issue: Issue) => string,
+): Refusal => ({
+  details: `Proto constraint validation failed (${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')})`,
+  lines: faults.map(describe),
+});
+
 const isThereTwice = (name: string): Refusal => ({
   details: `duplicate listener ${name} found`,
   lines: [`duplicate listener ${name} found`],
@@ -99,6 +113,7 @@ export class ListenerSubscription {
         names: plan.collection === undefined ? [] : [plan.collection],
         isCollection: plan.collection !== undefined,
         target: 'LDS',
+        judgesEach: true,
         judge: (resources, version, describe) => () => this.#take(resources, version, describe),
       },
       host,
@@ -184,7 +199,7 @@ export class ListenerSubscription {
     const round = new Round(removed, this.#current);
     const outcomes: Outcome[] = [];
     const seen = new Set<string>();
-    resources.forEach(({ message, version: own }, index) => {
+    resources.forEach(({ message, version: own, faults }, index) => {
       const listener = message as Listener;
       const name = listener.name ?? '';
       if (seen.has(name)) {
@@ -192,6 +207,10 @@ export class ListenerSubscription {
         return;
       }
       seen.add(name);
+      if (faults.length > 0) {
+        outcomes.push({ message: listener, refusal: refusalOfFaults(faults, describe) });
+        return;
+      }
       outcomes.push(this.#judge(listener, own || version, index, describe, round));
     });
     this.#begin(round, wanted);
@@ -296,8 +315,7 @@ export class ListenerSubscription {
     }
     if (errors.length > 0 || !listener) {
       releaseNew(chains, known);
-      const details = errors.map((error) => error.message).join('; ');
-      return { message, refusal: { details, lines: errors.map(describe) } };
+      return { message, refusal: refusalOf(errors, describe) };
     }
     const id = before && isInPlace ? before.id : ++this.#lastId;
     const discovered = before && isInPlace ? before.discovered : made.discovered;

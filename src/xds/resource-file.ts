@@ -9,6 +9,7 @@ import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import { loadFile } from '../config/load.js';
 import type { PlainObject } from '../config/values/objects.js';
+import { sortFaults, type FaultsByResource } from './own-faults.js';
 
 const COLLECTION = 'xds.core.v3.Resource';
 const RESPONSE = 'envoy.service.discovery.v3.DiscoveryResponse';
@@ -25,6 +26,8 @@ export interface ResourceFile {
   readonly resources: readonly PlainObject[];
   /** Of each, where they have their own; absent: none has. */
   readonly versions?: readonly string[];
+  /** Absent: none breaks a rule. */
+  readonly faults?: FaultsByResource | undefined;
   readonly unknownFieldCount: number;
   /** Fields and values that are doubtful, a line each. */
   readonly warnings: readonly string[];
@@ -46,18 +49,22 @@ export function readResourceFile(
   const loaded = isCollection
     ? loadFile<CollectionMessage>(path, COLLECTION, 'a Resource', checksOf(options))
     : loadFile<DiscoveryResponse>(path, RESPONSE, 'a DiscoveryResponse', checksOf(options));
-  const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatIssue);
+  const errors = loaded.issues.filter(({ severity }) => severity === 'error');
+  const why = errors.map(formatIssue).join('\n');
   const passesOver = options.unknownFields === 'passed over';
-  if (errors.length > 0 || !loaded.partial) {
-    return { why: errors.join('\n'), isRefused: loaded.isWhole };
+  if (!loaded.partial || (errors.length > 0 && !loaded.isWhole)) {
+    return { why, isRefused: false };
   }
   const found = isCollection
     ? entriesOf(loaded.partial as CollectionMessage)
     : resourcesOf(loaded.partial as DiscoveryResponse);
   if (typeof found === 'string') return { why: found, isRefused: true };
+  const faults = ownFaultsOf(errors, loaded.partial as PlainObject, found.resources);
+  if (!faults) return { why, isRefused: true };
   return {
     file: {
       ...found,
+      ...(faults.size > 0 && { faults }),
       unknownFieldCount: passesOver ? 0 : countUnknownFields(loaded.issues),
       warnings: loaded.issues
         .filter(
@@ -71,6 +78,17 @@ export function readResourceFile(
       },
     },
   };
+}
+
+/** Undefined where the whole of it is refused. */
+export function ownFaultsOf(
+  errors: readonly Issue[],
+  root: PlainObject,
+  resources: readonly PlainObject[],
+): FaultsByResource | undefined {
+  const isUnread = ({ code }: Issue): boolean =>
+    code === 'unknown_field' || code === 'unknown_value';
+  return errors.some(isUnread) ? undefined : sortFaults(errors, root, resources);
 }
 
 type Found = Pick<ResourceFile, 'version' | 'resources' | 'versions'>;

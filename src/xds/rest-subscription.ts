@@ -10,7 +10,7 @@ import type { RestSource } from '../plan/sources.js';
 import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
-import { unwrapped } from './resource-file.js';
+import { ownFaultsOf, unwrapped } from './resource-file.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
@@ -99,16 +99,20 @@ export class RestSubscription implements Transport {
       { type: RESPONSE, name: 'a DiscoveryResponse' },
       { unknownFields: unknownFields === 'refused' ? 'error' : 'warning', refusesV2: true },
     );
-    const errors = loaded.issues.filter(({ severity }) => severity === 'error').map(formatIssue);
+    const errors = loaded.issues.filter(({ severity }) => severity === 'error');
     if (unknownFields === 'told' && loaded.isWhole) {
       stats.count('server.dynamic_unknown_fields', countUnknownFields(loaded.issues));
     }
     const { version_info: version = '', resources = [] } = loaded.partial ?? {};
-    const messages = unwrapped(resources).map((message) => ({ message }));
-    const wrong =
-      errors.length > 0 || !loaded.partial
-        ? errors.join('\n')
-        : await this.#updates.take(messages, version, startedMs);
+    const all = unwrapped(resources);
+    const faults =
+      loaded.partial && loaded.isWhole
+        ? ownFaultsOf(errors, loaded.partial as PlainObject, all)
+        : undefined;
+    const messages = all.map((message) => ({ message, faults: faults?.get(message) }));
+    const wrong = !faults
+      ? errors.map(formatIssue).join('\n')
+      : await this.#updates.take(messages, version, startedMs);
     if (wrong === undefined) this.#version = version;
     else {
       log('warning', `REST config for ${api.path} rejected: ${wrong}`);

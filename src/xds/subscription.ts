@@ -20,6 +20,8 @@ export interface SubscriptionPlan {
   /** What /init_dump calls it while its first update is waited for. */
   readonly target: string;
   readonly judge: JudgeResources;
+  /** As UpdatesPlan's. */
+  readonly judgesEach?: boolean;
   /** As Watcher's. */
   readonly onAnswered?: (names: readonly string[]) => void;
   /** What it asks for is not there, or not any more. */
@@ -42,8 +44,9 @@ export class Subscription {
   #isFirstDone = false;
 
   constructor(plan: SubscriptionPlan, host: Subscribing) {
-    const { statPrefix, judge, api, onRejected } = plan;
-    const updates = new Updates({ statPrefix, judge, type: api.type, onRejected }, host);
+    const { statPrefix, judge, judgesEach, api, onRejected } = plan;
+    const { type } = api;
+    const updates = new Updates({ statPrefix, judge, judgesEach, type, onRejected }, host);
     this.#transport = host.planes.transport(plan, updates);
     this.#target = plan.target;
     this.#targets = host.targets;

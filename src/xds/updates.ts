@@ -13,6 +13,8 @@ export interface Resource {
   readonly place: Place;
   /** Its own; '' where only the update has one. */
   readonly version: string;
+  /** Of one that is judged by itself: the rules that it breaks (own-faults). */
+  readonly faults: readonly Issue[];
 }
 
 /** What is wrong; undefined: nothing. */
@@ -37,6 +39,7 @@ export interface Offered {
   readonly message: PlainObject;
   readonly name?: string;
   readonly version?: string;
+  readonly faults?: readonly Issue[] | undefined;
 }
 
 export interface UpdatesPlan {
@@ -45,6 +48,8 @@ export interface UpdatesPlan {
   /** Resources of any other type are refused. */
   readonly type: string;
   readonly judge: JudgeResources;
+  /** Each is taken or refused by itself. */
+  readonly judgesEach?: boolean | undefined;
   /** An update was refused, could not be read from its file, or has not come in time. */
   readonly onRejected?: (() => void) | undefined;
 }
@@ -101,12 +106,15 @@ export class Updates {
   ): Maybe<Wrong> {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
-    const resources = messages.map(({ message, name = '', version: own = '' }, index) => ({
-      ...{ name, message },
-      version: own,
-      place: at.index(index),
-    }));
-    for (const { message, place } of resources) {
+    const resources = messages.map(
+      ({ message, name = '', version: own = '', faults = [] }, index) => ({
+        ...{ name, message, faults },
+        version: own,
+        place: at.index(index),
+      }),
+    );
+    for (const { message, place, faults } of resources) {
+      if (!this.#plan.judgesEach) issues.push(...faults);
       if (message['$type'] === this.#plan.type) continue;
       place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
     }

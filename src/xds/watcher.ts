@@ -1,13 +1,16 @@
 // Who asks a control plane for resources of one type.
 import type { Maybe } from '../base/after.js';
+import type { Issue } from '../config/issues/issue.js';
 import type { PlainObject } from '../config/values/objects.js';
 
-/** A resource that has been decoded, and breaks no rules. */
+/** A resource that has been decoded. */
 export interface KnownResource {
   readonly name: string;
   readonly message: PlainObject;
   /** Its own; '' where only the update has one. */
   readonly version: string;
+  /** Rules that it breaks, where those refuse it alone (own-faults). */
+  readonly faults?: readonly Issue[];
 }
 
 export interface Watcher {
