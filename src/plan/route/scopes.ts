@@ -73,6 +73,14 @@ export function compileScopedRoutes(
   const scopes = list.map((scope, index): RouteScope => {
     const own = at.index(index);
     refuseOtherFields(own, scope, SCOPE);
+    if (!scope.route_configuration && scope.route_configuration_name !== undefined) {
+      own
+        .field('route_configuration_name')
+        .error(
+          'Fetching routes via RDS (route_configuration_name) is not supported with inline scoped routes.',
+          { expected: 'route_configuration' },
+        );
+    }
     return {
       key: keyOf(scope),
       route_table: tableOf(scope, own, { routes, statPrefix, chain }, context),
