@@ -22,7 +22,6 @@ const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChai
 
 export function compileFilterChainMatch(message: MatchMessage, place: Place): FilterChainMatch {
   refuseOtherFields(place, message, MATCH);
-  refusePartialWildcards(message.server_names ?? [], place.field('server_names'));
   return {
     destination_port: message.destination_port,
     destination: compileCidrRanges(message.prefix_ranges, place.field('prefix_ranges')),
@@ -45,12 +44,17 @@ function serverName(text: string): string {
   return name.startsWith('.') ? `*${name}` : name;
 }
 
-function refusePartialWildcards(names: readonly string[], place: Place): void {
-  names.forEach((name, index) => {
+/** `address`: the listener's. */
+export function refusePartialWildcards(match: MatchMessage, address: string, place: Place): void {
+  (match.server_names ?? []).forEach((name, index) => {
     if (!name.includes('*') || name.startsWith('*.')) return;
-    place.index(index).error('partial wildcards are not supported in "server_names"', {
-      expected: 'a name, or "*." and the end of names',
-    });
+    place
+      .field('server_names')
+      .index(index)
+      .error(
+        `error adding listener '${address}': partial wildcards are not supported in "server_names"`,
+        { expected: 'a name, or "*." and the end of names' },
+      );
   });
 }
 

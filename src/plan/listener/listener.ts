@@ -11,6 +11,7 @@ import type { CompileContext } from '../extension.js';
 import { metadataOf } from '../format/metadata-values.js';
 import { compileChainTree } from './chain-tree.js';
 import { compileFilterChain, refuseOverlaps, refuseSameNames } from './filter-chain.js';
+import { refusePartialWildcards } from './filter-chain-match.js';
 import { compileListenerFilters } from './listener-filters.js';
 import { addressesText, compileAddresses, compileBalance } from './listen-sockets.js';
 import { wholeMs } from '../message/numbers.js';
@@ -258,6 +259,9 @@ function compileFilterChains(
   const messages = message.filter_chains ?? [];
   const at = place.field('filter_chains');
   const chains = messages.map((chain, index) => compileChain(chain, at.index(index), false));
+  messages.forEach(({ filter_chain_match: match = {} }, index) =>
+    refusePartialWildcards(match, text, at.index(index).field('filter_chain_match')),
+  );
   // A tree tells chains apart in its own way.
   if (message.filter_chain_matcher) refuseSameNames(messages, text, at);
   else refuseOverlaps(messages, chains, text, at);
