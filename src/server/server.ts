@@ -359,13 +359,7 @@ export class Server implements AdminHost, RestartHost {
     this.stats.setGauge('server.compilation_settings.fips_mode', 0);
     this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
-    if (deprecatedUseCount > 0) {
-      this.stats.count('runtime.deprecated_feature_use', deprecatedUseCount);
-      this.stats.setGauge(
-        'runtime.deprecated_feature_seen_since_process_start',
-        deprecatedUseCount,
-      );
-    }
+    this.stats.countDeprecated(deprecatedUseCount);
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
   }

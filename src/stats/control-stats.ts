@@ -23,6 +23,7 @@ export class ControlStats {
   readonly lookups = new RecentLookups();
   readonly #native: StatsNative;
   readonly #handles = new Map<string, StatHandle>();
+  #deprecatedUses = 0;
   #manyHandles = FEW_HANDLES;
 
   constructor(native: StatsNative) {
@@ -40,6 +41,14 @@ export class ControlStats {
 
   setGauge(name: string, value: number): void {
     this.#write(name, (handle) => this.#native.gaugeSet(handle, value));
+  }
+
+  /** So many uses of what is deprecated. */
+  countDeprecated(uses: number): void {
+    if (uses === 0) return;
+    this.#deprecatedUses += uses;
+    this.count('runtime.deprecated_feature_use', uses);
+    this.setGauge('runtime.deprecated_feature_seen_since_process_start', this.#deprecatedUses);
   }
 
   setText(name: string, text: string): void {

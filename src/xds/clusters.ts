@@ -136,7 +136,7 @@ export class ClusterSubscription {
     const changed: NewCluster[] = [];
     const slices = new Slices();
     for (const [name, index] of wanted) {
-      const { message = {}, version: own = '', faults = [] } = resources[index] ?? {};
+      const { message = {}, version: own = '', faults = [], madeUses = 0 } = resources[index] ?? {};
       const cluster = message as Cluster;
       if (!this.#has(cluster)) {
         const issues: Issue[] = [...faults];
@@ -144,6 +144,7 @@ export class ClusterSubscription {
         const plan = faults.length > 0 ? undefined : this.#plan.compile(cluster, at);
         const errors = issues.filter(({ severity }) => severity === 'error');
         for (const one of issues) if (one.severity !== 'error') this.#warn(describe(one));
+        this.#host.stats.countDeprecated(madeUses);
         if (errors.length > 0) {
           refused.push(`${name}: ${errors.map(describe).join('; ')}`);
           this.#countRefused(name);

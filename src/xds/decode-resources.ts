@@ -5,7 +5,7 @@ import { loadAny } from '../config/load-any.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { DiscoveryResponse, RawResource } from './discovery-wire.js';
-import { sortFaults } from './own-faults.js';
+import { sortDeprecated, sortFaults } from './own-faults.js';
 import { Slices } from './slices.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { KnownResource } from './watcher.js';
@@ -61,5 +61,8 @@ function decode(
     const isPassedOver = unknownFields === 'passed over' && issue.code === 'unknown_field';
     if (issue.severity !== 'error' && !isPassedOver) log('warning', told(issue));
   }
-  return { resource: { name, message, version: raw.version, ...(faults && { faults }) } };
+  const uses = sortDeprecated(issues, message, [message], String(message['$type']));
+  stats.countDeprecated(uses.read);
+  const madeUses = uses.made.get(message) ?? 0;
+  return { resource: { name, message, version: raw.version, madeUses, ...(faults && { faults }) } };
 }

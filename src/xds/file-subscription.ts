@@ -3,7 +3,8 @@ import { after, type Maybe } from '../base/after.js';
 import { unawaited } from '../base/bugs.js';
 import type { FileSource } from '../plan/sources.js';
 import { FileWatch } from './file-watch.js';
-import { readResourceFile } from './resource-file.js';
+import { sortDeprecated, type DeprecatedUses } from './own-faults.js';
+import { readResourceFile, type ResourceFile } from './resource-file.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
@@ -38,6 +39,12 @@ export class FileSubscription implements Transport {
     unawaited('an update of a file', this.#read());
   }
 
+  #deprecatedIn({ issues, message, resources }: ResourceFile): DeprecatedUses {
+    const uses = sortDeprecated(issues, message, resources, this.#updates.type);
+    this.#host.stats.countDeprecated(uses.read);
+    return uses;
+  }
+
   /** Until it has been taken or refused. */
   #read(): Maybe<void> {
     const { stats, log } = this.#host;
@@ -55,6 +62,7 @@ export class FileSubscription implements Transport {
       stats.count('server.dynamic_unknown_fields', read.file.unknownFieldCount);
       for (const warning of read.file.warnings) log('warning', warning);
     }
+    const uses = 'file' in read ? this.#deprecatedIn(read.file) : undefined;
     const version = 'file' in read ? read.file.version : '';
     const wrong =
       'why' in read
@@ -63,6 +71,7 @@ export class FileSubscription implements Transport {
             read.file.resources.map((message, index) => ({
               ...{ message, version: read.file.versions?.[index] ?? '' },
               faults: read.file.faults?.get(message),
+              madeUses: uses?.made.get(message),
             })),
             version,
             startedMs,

@@ -199,7 +199,7 @@ export class ListenerSubscription {
     const round = new Round(removed, this.#current);
     const outcomes: Outcome[] = [];
     const seen = new Set<string>();
-    resources.forEach(({ message, version: own, faults }, index) => {
+    resources.forEach(({ message, version: own, faults, madeUses }, index) => {
       const listener = message as Listener;
       const name = listener.name ?? '';
       if (seen.has(name)) {
@@ -211,7 +211,9 @@ export class ListenerSubscription {
         outcomes.push({ message: listener, refusal: refusalOfFaults(faults, describe) });
         return;
       }
-      outcomes.push(this.#judge(listener, own || version, index, describe, round));
+      const outcome = this.#judge(listener, own || version, index, describe, round);
+      outcomes.push(outcome);
+      if (outcome.change || outcome.refusal) this.#host.stats.countDeprecated(madeUses);
     });
     this.#begin(round, wanted);
     return this.#conclude(removed, outcomes, version);

@@ -2,8 +2,18 @@
 // server looks there only when it makes of the resource what it says. Of listeners and clusters, each of
 // which is judged by itself, that refuses one and not the whole update.
 import { parsePath } from '../config/issues/field-path.js';
+import { isDeprecatedUse, timesRead } from '../config/issues/deprecated-fields.js';
 import type { Issue } from '../config/issues/issue.js';
+import { SDS } from './api.js';
 import { isObject, type PlainObject } from '../config/values/objects.js';
+
+/** Of what is deprecated. */
+export interface DeprecatedUses {
+  /** Outside of extensions: counted as it is read. */
+  readonly read: number;
+  /** In extensions: counted when they are made. */
+  readonly made: ReadonlyMap<PlainObject, number>;
+}
 
 export type FaultsByResource = ReadonlyMap<PlainObject, readonly Issue[]>;
 
@@ -23,6 +33,25 @@ export function sortFaults(
     else faults.set(owner, [error]);
   }
   return faults;
+}
+
+/** `type`: of the resources. */
+export function sortDeprecated(
+  issues: readonly Issue[],
+  root: PlainObject,
+  resources: readonly PlainObject[],
+  type: string,
+): DeprecatedUses {
+  const known = new Set(resources);
+  const made = new Map<PlainObject, number>();
+  let read = 0;
+  for (const issue of issues.filter(isDeprecatedUse)) {
+    const owner = ownerOf(issue, root, known);
+    if (owner) made.set(owner, (made.get(owner) ?? 0) + timesRead(issue.path));
+    // As the real server, which judges secrets twice.
+    else read += type === SDS.type ? 2 : 1;
+  }
+  return { read, made };
 }
 
 function ownerOf(

@@ -28,6 +28,9 @@ export interface ResourceFile {
   readonly versions?: readonly string[];
   /** Absent: none breaks a rule. */
   readonly faults?: FaultsByResource | undefined;
+  /** What is doubtful in a line each, as it was found. */
+  readonly issues: readonly Issue[];
+  readonly message: PlainObject;
   readonly unknownFieldCount: number;
   /** Fields and values that are doubtful, a line each. */
   readonly warnings: readonly string[];
@@ -65,6 +68,8 @@ export function readResourceFile(
     file: {
       ...found,
       ...(faults.size > 0 && { faults }),
+      issues: loaded.issues,
+      message: loaded.partial as PlainObject,
       unknownFieldCount: passesOver ? 0 : countUnknownFields(loaded.issues),
       warnings: loaded.issues
         .filter(

@@ -10,6 +10,7 @@ import type { RestSource } from '../plan/sources.js';
 import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
+import { sortDeprecated } from './own-faults.js';
 import { ownFaultsOf, unwrapped } from './resource-file.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
@@ -109,7 +110,13 @@ export class RestSubscription implements Transport {
       loaded.partial && loaded.isWhole
         ? ownFaultsOf(errors, loaded.partial as PlainObject, all)
         : undefined;
-    const messages = all.map((message) => ({ message, faults: faults?.get(message) }));
+    const root: PlainObject = (loaded.partial as PlainObject | undefined) ?? {};
+    const uses = sortDeprecated(loaded.issues, root, all, api.type);
+    stats.countDeprecated(uses.read);
+    const messages = all.map((message) => ({
+      message,
+      ...{ faults: faults?.get(message), madeUses: uses.made.get(message) },
+    }));
     const wrong = !faults
       ? errors.map(formatIssue).join('\n')
       : await this.#updates.take(messages, version, startedMs);

@@ -15,6 +15,8 @@ export interface Resource {
   readonly version: string;
   /** Of one that is judged by itself: the rules that it breaks (own-faults). */
   readonly faults: readonly Issue[];
+  /** Of deprecated fields, by whoever makes of it what it says. */
+  readonly madeUses: number;
 }
 
 /** What is wrong; undefined: nothing. */
@@ -40,6 +42,7 @@ export interface Offered {
   readonly name?: string;
   readonly version?: string;
   readonly faults?: readonly Issue[] | undefined;
+  readonly madeUses?: number | undefined;
 }
 
 export interface UpdatesPlan {
@@ -63,6 +66,11 @@ export class Updates {
   constructor(plan: UpdatesPlan, host: SubscriptionHost) {
     this.#plan = plan;
     this.#host = host;
+  }
+
+  /** Of its resources. */
+  get type(): string {
+    return this.#plan.type;
   }
 
   count(
@@ -107,14 +115,17 @@ export class Updates {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
     const resources = messages.map(
-      ({ message, name = '', version: own = '', faults = [] }, index) => ({
-        ...{ name, message, faults },
+      ({ message, name = '', version: own = '', faults = [], madeUses = 0 }, index) => ({
+        ...{ name, message, faults, madeUses },
         version: own,
         place: at.index(index),
       }),
     );
-    for (const { message, place, faults } of resources) {
-      if (!this.#plan.judgesEach) issues.push(...faults);
+    for (const { message, place, faults, madeUses } of resources) {
+      if (!this.#plan.judgesEach) {
+        issues.push(...faults);
+        this.#host.stats.countDeprecated(madeUses);
+      }
       if (message['$type'] === this.#plan.type) continue;
       place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
     }

@@ -11,6 +11,8 @@ export interface KnownResource {
   readonly version: string;
   /** Rules that it breaks, where those refuse it alone (own-faults). */
   readonly faults?: readonly Issue[];
+  /** As Resource's of updates. */
+  readonly madeUses?: number;
 }
 
 export interface Watcher {
