@@ -3,11 +3,13 @@ import type {
   envoy_config_cluster_v3_Cluster as Cluster,
   envoy_config_core_v3_Address as Address,
   envoy_config_core_v3_Locality as Locality,
+  envoy_config_endpoint_v3_ClusterLoadAssignment_Policy_DropOverload as DropOverload,
   envoy_config_endpoint_v3_Endpoint_HealthCheckConfig as CheckConfig,
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
   envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityEndpoints,
 } from '../../../build/messages.gen.js';
 import type { NativeProxy } from '../../native.js';
+import { DENOMINATORS } from '../../plan/cluster/assignment-policy.js';
 import { resolveClusterType } from '../../plan/cluster/cluster-type.js';
 import { Place } from '../../plan/message/place.js';
 
@@ -56,8 +58,19 @@ export function liveAssignment(
   return {
     cluster_name: cluster.name ?? '',
     ...(endpoints.length > 0 && { endpoints }),
-    policy: { overprovisioning_factor: factor },
+    policy: { overprovisioning_factor: factor, ...dropsOf(assignment?.policy?.drop_overloads) },
   } as { cluster_name: string };
+}
+
+/** What of its requests a cluster drops; as the real server has it, in millionths. */
+function dropsOf([drop]: readonly DropOverload[] = []) {
+  const { numerator = 0, denominator = 'HUNDRED' } = drop?.drop_percentage ?? {};
+  if (numerator === 0) return {};
+  const drop_percentage = {
+    numerator: Math.floor((numerator * 1_000_000) / DENOMINATORS[denominator]),
+    denominator: 'MILLION',
+  };
+  return { drop_overloads: [{ category: drop?.category, drop_percentage }] };
 }
 
 /**
@@ -127,7 +140,7 @@ function hostMessage(
   return {
     endpoint: {
       address: host.address,
-      health_check_config: checkOf(configured?.endpoint?.health_check_config ?? {}),
+      health_check_config: checkOf(host, configured?.endpoint?.health_check_config ?? {}),
       ...(hostname !== '' && { hostname }),
       ...(more.length > 0 && { additional_addresses: more }),
     },
@@ -137,10 +150,18 @@ function hostMessage(
   } as LbEndpoint;
 }
 
-/** Whether a host is checked at all is not told. */
-function checkOf(configured: CheckConfig): CheckConfig {
-  const { disable_active_health_check: _, ...rest } = configured;
-  return rest;
+/** Whether a host is checked at all, and at which other address, is not told: its port is. */
+function checkOf({ address }: LiveHost, configured: CheckConfig): CheckConfig {
+  const { hostname, address: other, port_value: port = 0 } = configured;
+  const own = address.socket_address;
+  const elsewhere = other?.socket_address;
+  const at = { address: elsewhere?.address ?? own?.address, port: port || elsewhere?.port_value };
+  const isElsewhere =
+    at.address !== own?.address || (at.port ?? own?.port_value) !== own?.port_value;
+  return {
+    ...(hostname !== undefined && { hostname }),
+    ...(isElsewhere && { port_value: at.port ?? own?.port_value ?? 0 }),
+  };
 }
 
 /** A host that DNS found has the configured name and port. */

@@ -16,7 +16,7 @@ const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssi
 ]);
 
 const DEFAULT_OVERPROVISIONING_PCT = 140;
-const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
+export const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
 export function compilePolicy(policy: Policy, place: Place): AssignmentPolicy {
   refuseOtherFields(place, policy, POLICY);
