@@ -23,7 +23,7 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
 }
 
 /**
- * Before the server is LIVE each static listener is waited for, and what it waits for itself; at any time
+ * As the real server, which tells of listeners alone. Before the server is LIVE each static listener is waited for, and what it waits for itself; at any time
  * listeners of LDS that are not in place yet.
  */
 function initDump(host: AdminHost): AdminReply {
@@ -36,16 +36,10 @@ function initDump(host: AdminHost): AdminReply {
     listener,
     targets: targetsOf(listener).filter((target) => unready.has(target)),
   }));
-  for (const { targets } of ofListeners) for (const one of targets) unready.delete(one);
-  const dumps = [
-    ...(isWaiting && unready.size > 0
-      ? [{ name: 'init manager Server', target_names: [...unready].map((one) => `target ${one}`) }]
-      : []),
-    ...ofListeners.map(({ listener, targets }) => ({
-      name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,
-      ...(targets.length > 0 && { target_names: targets.map((one) => `shared target ${one}`) }),
-    })),
-  ];
+  const dumps = ofListeners.map(({ listener, targets }) => ({
+    name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,
+    ...(targets.length > 0 && { target_names: targets.map((one) => `shared target ${one}`) }),
+  }));
   return jsonReply(dumps.length > 0 ? { unready_targets_dumps: dumps } : {});
 }
 
