@@ -67,9 +67,11 @@ export class Secrets {
     });
   }
 
-  /** Of all sockets, with what their secrets say now. */
+  /** Of all sockets, with what their secrets say now: none of those whose secrets have not come. */
   get files(): TlsFiles[] {
-    return [...this.#sockets.values()].map(({ files }) => files);
+    const all = [...this.#sockets.values()];
+    const made = all.filter(({ plan, files }) => !plan.recipe || files !== plan.files);
+    return made.map(({ files }) => files);
   }
 
   get current(): DynamicSecret[] {
@@ -194,7 +196,7 @@ export class Secrets {
     for (const [plan, { files, context, use }] of made) {
       if (!context.is_incomplete) use?.();
       const socket = this.#sockets.get(plan);
-      if (socket) socket.files = files;
+      if (socket && !context.is_incomplete) socket.files = files;
     }
     return undefined;
   }
