@@ -23,8 +23,8 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
 }
 
 /**
- * As the real server, which tells of listeners alone. Before the server is LIVE each static listener is waited for, and what it waits for itself; at any time
- * listeners of LDS that are not in place yet.
+ * As the real server, which tells of listeners alone: before it is LIVE each static one is waited for, and
+ * what it waits for itself; at any time those of LDS that are not in place yet.
  */
 function initDump(host: AdminHost): AdminReply {
   const { xds, bootstrap } = host;
