@@ -1482,6 +1482,9 @@ bool read(WireReader& wire, FaultAbort* out) {
       case 5:
         if (!readNested(wire, &out->override_grpc_status.emplace(), "FaultAbort.override_grpc_status")) return false;
         break;
+      case 6:
+        if (!wire.readBytes(&out->body, "FaultAbort.body")) return false;
+        break;
       default:
         if (!wire.skip("FaultAbort")) return false;
     }
@@ -2097,6 +2100,9 @@ bool read(WireReader& wire, LocalRatelimit* out) {
       case 15:
         if (!readNested(wire, &out->own_limits.emplace(), "LocalRatelimit.own_limits")) return false;
         break;
+      case 16:
+        if (!wire.readNumber(&out->tells_retry_after, "LocalRatelimit.tells_retry_after")) return false;
+        break;
       default:
         if (!wire.skip("LocalRatelimit")) return false;
     }
@@ -2222,7 +2228,7 @@ bool read(WireReader& wire, RbacCondition* out) {
   while (wire.nextField("RbacCondition")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 14, "RbacCondition.kind")) return false;
+        if (!wire.readEnum(&out->kind, 15, "RbacCondition.kind")) return false;
         break;
       case 2:
         if (!readNested(wire, &out->parts.emplace_back(), "RbacCondition.parts")) return false;
@@ -5102,6 +5108,9 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 203:
         if (!readNested(wire, &out->json_to_metadata.emplace(), "FilterConfig.json_to_metadata")) return false;
+        break;
+      case 207:
+        if (!readNested(wire, &out->set_metadata.emplace(), "FilterConfig.set_metadata")) return false;
         break;
       case 204:
         if (!readNested(wire, &out->api_key_auth.emplace(), "FilterConfig.api_key_auth")) return false;

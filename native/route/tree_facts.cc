@@ -59,6 +59,20 @@ std::optional<match::MetadataText> metadataOf(const format::FormatContext& conte
   return match::MetadataText{value->second, false};
 }
 
+std::optional<match::MetadataText> routeMetadataOf(const format::FormatContext& context,
+                                                   const match::MetadataCondition& condition) {
+  constexpr auto kRoute = static_cast<size_t>(plan::FormatPiece::MetadataSource::Route);
+  const std::vector<plan::MetadataSpace>* const spaces = context.configured_metadata[kRoute];
+  if (!spaces) return std::nullopt;
+  for (const plan::MetadataSpace& space : *spaces) {
+    if (space.name != condition.space()) continue;
+    for (const plan::MetadataValue& value : space.values) {
+      if (value.path == condition.path()) return match::MetadataText{value.text, value.is_json};
+    }
+  }
+  return std::nullopt;
+}
+
 const format::FormatContext& TreeFacts::context() const {
   if (!context_) request_.describe(&context_.emplace());
   return *context_;

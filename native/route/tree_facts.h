@@ -17,6 +17,10 @@ namespace fairlead::route {
 std::optional<match::MetadataText> metadataOf(const format::FormatContext& context,
                                               const match::MetadataCondition& condition);
 
+// The same of what the configuration says of the route.
+std::optional<match::MetadataText> routeMetadataOf(const format::FormatContext& context,
+                                                   const match::MetadataCondition& condition);
+
 class TreeFacts final : public match::Facts {
  public:
   explicit TreeFacts(const RequestView& request) : request_(request) {}

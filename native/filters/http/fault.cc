@@ -133,6 +133,7 @@ class Fault final : public HttpFilter, private net::Timer {
   void readAbort(const http::HeaderMap& headers) {
     const auto& plan = settings_.plan.abort;
     if (!plan) return;
+    if (!plan->body.empty()) answer_.body = plan->body;
     if (plan->http_status || plan->grpc_status) {
       if (plan->http_status) http_status_ = *plan->http_status;
       if (plan->grpc_status) grpc_status_ = *plan->grpc_status;

@@ -212,6 +212,9 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
     return asFilterConfig(HeaderToMetadataRules::build(*plan.header_to_metadata, scope.registry));
   }
   if (plan.json_to_metadata) return asFilterConfig(JsonRules::build(*plan.json_to_metadata));
+  if (plan.set_metadata) {
+    return std::unique_ptr<const route::FilterConfig>(new MetadataEntries(*plan.set_metadata));
+  }
   if (plan.set_filter_state) {
     return std::unique_ptr<const route::FilterConfig>(
         new FilterStateValues(*plan.set_filter_state));

@@ -16,6 +16,7 @@ using RatelimitCounter = stats::HttpLocalRateLimit::Counter;
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint32_t kResourceExhausted = 8;
+constexpr uint32_t kTooManyRequests = 429;
 
 // Of one request.
 class LocalRatelimit final : public HttpFilter {
@@ -56,6 +57,10 @@ class LocalRatelimit final : public HttpFilter {
   }
 
   FilterStatus onResponseHead(uint16_t, http::HeaderMap& headers, bool, Arena& arena) override {
+    if (is_refused_ && decided_by_ && settings_.plan.tells_retry_after &&
+        settings_.plan.status == kTooManyRequests) {
+      headers.add(http::HeaderId::Other, "retry-after", arena.decimal(secondsLeft()));
+    }
     if (is_refused_ && !settings_.response_headers.empty()) {
       format::FormatContext context;
       place_.describe(&context);
@@ -124,13 +129,16 @@ class LocalRatelimit final : public HttpFilter {
 
   void tellLimit(http::HeaderMap& headers, Arena& arena) const {
     const uint64_t now_us = place_.loop().nowMicros();
-    const uint64_t next_s = (decided_by_->nextAfterNs(now_us) + kSecondNs - 1) / kSecondNs;
     const auto tell = [&](std::string_view name, uint64_t value) {
       headers.add(http::HeaderId::Other, name, arena.decimal(value));
     };
     tell("x-ratelimit-limit", decided_by_->maxTokens());
     tell("x-ratelimit-remaining", decided_by_->remaining(now_us));
-    tell("x-ratelimit-reset", next_s);
+    tell("x-ratelimit-reset", secondsLeft());
+  }
+  // Until there is a token.
+  uint64_t secondsLeft() const {
+    return (decided_by_->nextAfterNs(place_.loop().nowMicros()) + kSecondNs - 1) / kSecondNs;
   }
 
   const RatelimitSettings& settings_;

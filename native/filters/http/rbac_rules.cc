@@ -82,6 +82,8 @@ bool RbacCondition::holds(const RbacRequest& request) const {
       return isAuthenticated(context.downstream_tls);
     case ConditionKind::Metadata:
       return metadata_ && metadata_->holds(route::metadataOf(context, *metadata_));
+    case ConditionKind::RouteMetadata:
+      return metadata_ && metadata_->holds(route::routeMetadataOf(context, *metadata_));
     case ConditionKind::FilterState:
       return isKept(context.filter_state) || isKept(context.connection_state);
   }

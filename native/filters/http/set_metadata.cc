@@ -39,11 +39,22 @@ const JsonNode* merged(const JsonNode& before, const JsonNode& with, Arena& aren
 // Of one request.
 class SetMetadata final : public HttpFilter {
  public:
-  SetMetadata(const SetMetadataConfig& config, FilterMemory& memory, const FilterScope& scope)
-      : config_(config), memory_(memory), scope_(scope) {}
+  SetMetadata(const SetMetadataConfig& config, FilterMemory& memory, const FilterScope& scope,
+              FilterPlace& place)
+      : config_(config), memory_(memory), scope_(scope), place_(place) {}
 
   FilterStatus onRequestHead(http::RequestHead&, const route::RequestView&, bool) override {
-    for (const plan::SetMetadataEntry& entry : config_.entries()) {
+    set(config_.own());
+    const route::FilterConfigList by_route = place_.routeConfigs();
+    const MetadataEntries* const more =
+        by_route.empty() ? nullptr : MetadataEntries::of(by_route.front());
+    if (more) set(*more);
+    return FilterStatus::Continue;
+  }
+
+ private:
+  void set(const MetadataEntries& said) {
+    for (const plan::SetMetadataEntry& entry : said.entries) {
       if (entry.typed) {
         setTyped(entry);
         continue;
@@ -62,10 +73,8 @@ class SetMetadata final : public HttpFilter {
       }
       metadata_.set(scope_.notes, entry.space, *value);
     }
-    return FilterStatus::Continue;
   }
 
- private:
   void setTyped(const plan::SetMetadataEntry& entry) {
     for (const plan::TypedMetadata*& set : scope_.notes.typed_metadata) {
       if (set->name != entry.space) continue;
@@ -82,20 +91,21 @@ class SetMetadata final : public HttpFilter {
   const SetMetadataConfig& config_;
   FilterMemory& memory_;
   const FilterScope& scope_;
+  FilterPlace& place_;
   RequestMetadata metadata_;
 };
 
 }  // namespace
 
 SetMetadataConfig::SetMetadataConfig(const plan::SetMetadata& plan, const ConfigScope& scope)
-    : entries_(plan.entries),
+    : own_(plan),
       stats_(
           scope.registry.create<stats::HttpSetMetadata>(innerScope(scope.stats, "set_metadata."))) {
 }
 
 HttpFilter* SetMetadataConfig::make(FilterMemory& memory, const FilterScope& scope,
-                                    FilterPlace&) const {
-  return memory.make<SetMetadata>(*this, memory, scope);
+                                    FilterPlace& place) const {
+  return memory.make<SetMetadata>(*this, memory, scope, place);
 }
 
 }  // namespace fairlead::filters

@@ -41,6 +41,8 @@ const FIELDS = supportedFields<HttpFault>('envoy.extensions.filters.http.fault.v
   'filter_metadata',
 ]);
 
+/** Requests with a fault have metadata of its name, be it empty. */
+const NO_METADATA = [{ path: '', text: '{}', is_json: true }] as const;
 const UNIT_MILLIONTHS = { HUNDRED: 10_000, TEN_THOUSAND: 100, MILLION: 1 } as const;
 
 export const fault = defineHttpFilter<HttpFault, HttpFault>({
@@ -55,6 +57,7 @@ export const fault = defineHttpFilter<HttpFault, HttpFault>({
 
 function compile(config: HttpFault, place: Place, { runtime }: CompileContext): FaultSettings {
   refuseOtherFields(place, config, FIELDS);
+  const metadata = config.filter_metadata ?? {};
   return {
     delay: config.delay && compileDelay(config.delay, config, runtime),
     abort: config.abort && compileAbort(config.abort, config, runtime),
@@ -72,7 +75,7 @@ function compile(config: HttpFault, place: Place, { runtime }: CompileContext): 
       'fault.http.max_active_faults',
     ),
     disable_downstream_cluster_stats: config.disable_downstream_cluster_stats,
-    metadata: config.filter_metadata && metadataValues(config.filter_metadata),
+    metadata: Object.keys(metadata).length === 0 ? NO_METADATA : metadataValues(metadata),
   };
 }
 
@@ -111,6 +114,7 @@ function compileAbort(
     ),
     http_status: abort.http_status,
     grpc_status: abort.grpc_status,
+    body: abort.response_body,
     override_http_status: override(
       runtime,
       config.abort_http_status_runtime,

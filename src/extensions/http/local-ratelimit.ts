@@ -36,6 +36,7 @@ const FIELDS = supportedFields<Message>(LOCAL_RATELIMIT, [
   'always_consume_default_token_bucket',
   'rate_limited_as_resource_exhausted',
   'rate_limits',
+  'enable_retry_after_header',
 ]);
 const DESCRIPTOR = supportedFields<Descriptor>(
   'envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor',
@@ -83,6 +84,7 @@ function compile(config: Message, place: Place, context: CompileContext): LocalR
     stage: config.stage,
     per_connection: config.local_rate_limit_per_downstream_connection,
     tells_limit: config.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
+    tells_retry_after: config.enable_retry_after_header,
     virtual_host_limits: LocalRatelimit_VirtualHostLimits[config.vh_rate_limits ?? 'OVERRIDE'],
     always_asks_bucket: config.always_consume_default_token_bucket ?? true,
     as_resource_exhausted: config.rate_limited_as_resource_exhausted,

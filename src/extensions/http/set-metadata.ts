@@ -4,9 +4,10 @@ import type {
   envoy_extensions_filters_http_set_metadata_v3_Metadata as Metadata,
 } from '../../../build/messages.gen.js';
 import { encodeAny } from '../../config/encode.js';
-import { defineExtension, type HttpFilterExtension } from '../../plan/extension.js';
-import type { HttpFilterPlan } from '../../plan/extension-plans.js';
+import { defineHttpFilter } from '../../plan/extension.js';
+import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { SetMetadata } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.set_metadata.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.Config`, [
@@ -21,31 +22,35 @@ const ENTRY = supportedFields<Metadata>(`${PACKAGE}.Metadata`, [
   'typed_value',
 ]);
 
-export const setMetadata: HttpFilterExtension = defineExtension<Message, HttpFilterPlan>({
+export const setMetadata = defineHttpFilter<Message, Message>({
   name: 'envoy.filters.http.set_metadata',
   type: FIELDS.type,
-  compile(config, place) {
-    refuseOtherFields(place, config, FIELDS);
-    const { metadata = [], value = {} } = config;
-    metadata.forEach((entry, index) =>
-      refuseOtherFields(place.field('metadata').index(index), entry, ENTRY),
-    );
-    // The older way to say the same.
-    const older: readonly Metadata[] =
-      Object.keys(value).length > 0
-        ? [{ metadata_namespace: config.metadata_namespace ?? '', allow_overwrite: true, value }]
-        : [];
-    return {
-      set_metadata: {
-        entries: [...older, ...metadata].map((entry) => ({
-          space: entry.metadata_namespace,
-          overwrites: entry.allow_overwrite,
-          value: JSON.stringify(entry.value ?? {}),
-          ...(entry.typed_value && {
-            typed: { name: entry.metadata_namespace, ...encodeAny(entry.typed_value) },
-          }),
-        })),
-      },
-    };
+  compile: (config, place) => ({ set_metadata: compile(config, place) }),
+  byRoute: {
+    type: FIELDS.type,
+    compile: (config, place) => ({ set_metadata: compile(config, place) }),
   },
 });
+
+function compile(config: Message, place: Place): SetMetadata {
+  refuseOtherFields(place, config, FIELDS);
+  const { metadata = [], value = {} } = config;
+  metadata.forEach((entry, index) =>
+    refuseOtherFields(place.field('metadata').index(index), entry, ENTRY),
+  );
+  // The older way to say the same.
+  const older: readonly Metadata[] =
+    Object.keys(value).length > 0
+      ? [{ metadata_namespace: config.metadata_namespace ?? '', allow_overwrite: true, value }]
+      : [];
+  return {
+    entries: [...older, ...metadata].map((entry) => ({
+      space: entry.metadata_namespace,
+      overwrites: entry.allow_overwrite,
+      value: JSON.stringify(entry.value ?? {}),
+      ...(entry.typed_value && {
+        typed: { name: entry.metadata_namespace, ...encodeAny(entry.typed_value) },
+      }),
+    })),
+  };
+}

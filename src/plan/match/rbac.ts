@@ -249,14 +249,10 @@ function compileShared(
 
 function sourced(message: SourcedMetadata, place: Place): RbacCondition {
   refuseOtherFields(place, message, SOURCED_METADATA);
-  if (message.metadata_source === 'ROUTE') {
-    place.field('metadata_source').error('metadata of routes is not supported here', {
-      expected: 'DYNAMIC',
-    });
-  }
   const at = place.field('metadata_matcher');
   const metadata = compileMetadataMatcher(message.metadata_matcher ?? {}, at);
-  return { kind: Kind.METADATA, metadata };
+  const kind = message.metadata_source === 'ROUTE' ? Kind.ROUTE_METADATA : Kind.METADATA;
+  return { kind, metadata };
 }
 
 function kept(message: FilterStateMatcher, place: Place): RbacCondition {

@@ -64,6 +64,16 @@ TEST("A request is aborted in place of a host") {
   EXPECT(proxy.waitFor("http.in.fault.active_faults", 0));
 }
 
+TEST("An abort may have words of its own") {
+  Origin origin(test::answering("origin"));
+  plan::FaultSettings fault = abortingWith(503);
+  fault.abort->body = "away";
+  Proxy proxy(withFault(origin.port(), fault));
+  const std::string answer = get(proxy, "/");
+  EXPECT(has(answer, "content-length: 4\r\n"));
+  EXPECT(answer.ends_with("\r\n\r\naway"));
+}
+
 TEST("A gRPC request is aborted with its own status, another one with 200") {
   Origin origin(answering("origin"));
   Proxy proxy(withFault(origin.port(), abortingWith(std::nullopt, 5)));

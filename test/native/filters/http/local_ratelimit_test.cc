@@ -65,6 +65,18 @@ TEST("Requests beyond the bucket are answered, and counted") {
   EXPECT_EQ(proxy.stat("rl.http_local_rate_limit.enforced"), 1u);
 }
 
+TEST("A refusal with 429 says when there is a token, where that is wanted") {
+  Origin origin(answering("origin"));
+  for (const uint32_t status : {429u, 503u}) {
+    plan::LocalRatelimit limit = limitOf(1);
+    limit.tells_retry_after = true;
+    limit.status = status;
+    Proxy proxy(withLimit(origin.port(), std::move(limit)));
+    EXPECT(!has(get(proxy, "/"), "retry-after"));
+    EXPECT_EQ(has(get(proxy, "/"), "retry-after: 3600\r\n"), status == 429);
+  }
+}
+
 TEST("What is not enforced goes on, and a limit that is off counts nothing") {
   Origin origin(answering("origin"));
   plan::LocalRatelimit limit = limitOf(0);

@@ -68,6 +68,26 @@ TEST("What no policy fits is denied by those that allow, and let through by thos
   EXPECT(has(get(denies, "/closed"), "origin"));
 }
 
+TEST("A rule may ask for what the configuration says of the route") {
+  Origin origin(answering("origin"));
+  for (const std::string& value : {std::string("good"), std::string("other")}) {
+    plan::RbacCondition condition = conditionOf(Kind::RouteMetadata);
+    condition.metadata.emplace();
+    condition.metadata->metadata_namespace = "space";
+    condition.metadata->metadata_path = "key";
+    condition.metadata->value = plan::MetadataCondition::Value::Text;
+    condition.metadata->text.emplace().value = "good";
+    plan::Rbac rbac;
+    rbac.rules = rulesOf(Action::Allow, condition);
+    plan::Update plan = withRbac(origin.port(), std::move(rbac));
+    plan::Metadata& metadata = plan.route_tables[0].virtual_hosts[0].routes[0].metadata.emplace();
+    metadata.spaces.emplace_back().name = "space";
+    metadata.spaces[0].values.push_back({"key", value});
+    Proxy proxy(plan);
+    EXPECT_EQ(get(proxy, "/").starts_with("HTTP/1.1 200 "), value == "good");
+  }
+}
+
 TEST("The shadow is counted, and changes nothing") {
   Origin origin(answering("origin"));
   plan::Rbac rbac;

@@ -65,6 +65,19 @@ TEST("What may be is merged: objects member by member, lists one behind the othe
       std::string(R"({"a":null})"));
 }
 
+TEST("The most specific level of a route adds what it says") {
+  Origin origin(test::answering("origin"));
+  plan::Update plan = httpPlan({origin.port()});
+  auto& filters = managerOf(plan).http_filters;
+  filters.push_back(answersShow("x-told", plan::FormatPiece::Operator::DynamicMetadata, "space"));
+  filters.emplace_back().set_metadata.emplace().entries = {entryOf("space", false, R"({"a":1})")};
+  plan::FilterConfig config;
+  config.set_metadata.emplace().entries = {entryOf("space", true, R"({"b":2})")};
+  sayOnRoute(plan, 1, std::move(config));
+  Proxy proxy(plan);
+  EXPECT(has(get(proxy, "/"), "x-told: {\"a\":1,\"b\":2}\r\n"));
+}
+
 TEST("Spaces are apart, and what is no JSON sets nothing") {
   EXPECT_EQ(metadataAfter(
                 {entryOf("space", true, R"({"a":1)"), entryOf("space", false, R"({"b":2})")}, 0),

@@ -30,6 +30,7 @@ test('an abort says neither status where a header does', () => {
   assert.equal(abort?.http_status, undefined);
   assert.equal(abort?.grpc_status, undefined);
   assert.equal(faultOf({ abort: { grpc_status: 0 } })?.abort?.grpc_status, 0);
+  assert.equal(faultOf({ abort: { response_body: 'own' } })?.abort?.body, 'own');
 });
 
 test('a key without a value leaves the number alone, and takes its place once it has one', () => {
@@ -50,4 +51,8 @@ test('metadata for the log is found by its paths, and as a whole', () => {
     { path: 'b\0n', text: '1', is_json: true },
     { path: 'b\0a', text: '[null]', is_json: true },
   ]);
+});
+
+test('metadata that nobody says is an empty object', () => {
+  assert.deepEqual(faultOf({})?.metadata, [{ path: '', text: '{}', is_json: true }]);
 });

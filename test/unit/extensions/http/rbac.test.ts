@@ -33,6 +33,18 @@ test('conditions are a tree', () => {
   assert.equal(condition?.parts?.[1]?.parts?.[0]?.end_port, 81);
 });
 
+test('metadata are what filters have set, or the route has', () => {
+  const kindOf = (metadata_source: string) =>
+    conditionOf({
+      sourced_metadata: {
+        metadata_matcher: { filter: 'a', path: [{ key: 'b' }], value: { present_match: true } },
+        metadata_source,
+      },
+    })?.kind;
+  assert.equal(kindOf('DYNAMIC'), Kind.METADATA);
+  assert.equal(kindOf('ROUTE'), Kind.ROUTE_METADATA);
+});
+
 test('ranges of ports have a beginning, and end behind it', () => {
   const issuesOf = (destination_port_range: object): string =>
     compiled([permits({ destination_port_range })]).issues.join();
