@@ -28,6 +28,7 @@ import {
   compileLogOptions,
   compileTimeouts,
   compileCommon,
+  checkFieldSize,
   compileHttp1,
   compileForwarding,
   compilePaths,
@@ -147,6 +148,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
       config.tracing && compileTracing(config.tracing, place.field('tracing'), context);
     refuseValidators(config, place);
     warnOfMappedAddresses(config, place);
+    checkFieldSize(config, place);
     const ids = compileRequestIds(config, place);
     const chain = compileHttpFilters(http_filters, place.field('http_filters'), context);
     return {

@@ -160,6 +160,18 @@ export function compileCommon(
   };
 }
 
+export function checkFieldSize(config: HcmConfig, place: Place): void {
+  const field = config.http2_protocol_options?.max_header_field_size_kb;
+  const head = config.max_request_headers_kb ?? DEFAULT_MAX_REQUEST_HEADERS_KB;
+  if (field === undefined || field <= head) return;
+  place
+    .field('http2_protocol_options')
+    .field('max_header_field_size_kb')
+    .error('max_header_field_size_kb must not exceed max_request_headers_kb', {
+      expected: `at most ${head}`,
+    });
+}
+
 export function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
   const http1 = config.http_protocol_options ?? {};
   refuseOtherFields(place, http1, HTTP1);

@@ -118,7 +118,12 @@ export function compileClusterAction(
 ): ClusterAction {
   refuseOtherFields(place, message, ACTION);
   checkEarlyData(message.early_data_policy, place.field('early_data_policy'));
-  const rewrites = [message.prefix_rewrite, message.regex_rewrite, message.path_rewrite_policy];
+  const rewrites = [
+    message.prefix_rewrite,
+    message.regex_rewrite,
+    message.path_rewrite_policy,
+    message.path_rewrite,
+  ];
   if (rewrites.filter(Boolean).length > 1) {
     place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
   }

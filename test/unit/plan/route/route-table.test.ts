@@ -152,6 +152,8 @@ test('two rewrites of one path are refused', () => {
   assert.deepEqual(compileOneRoute({ route: { cluster: 'origin', ...rewrites } }).issues, [
     'error routes[0].route: Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy',
   ]);
+  const formatted = { cluster: 'origin', prefix_rewrite: '/x', path_rewrite: '/y' };
+  assert.match(compileOneRoute({ route: formatted }).issues.join(), /Specify only one of/);
 });
 
 test('a substitution of a group that the pattern does not have is a warning', () => {
