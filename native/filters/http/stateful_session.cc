@@ -40,19 +40,42 @@ bool readVarint(std::string_view* rest, uint64_t* out) {
   return false;
 }
 
+// Past a field's value that nobody asks for. False: there is none.
+bool skipValue(uint64_t wire, std::string_view* rest) {
+  uint64_t size = 0;
+  switch (wire) {
+    case 0:
+      return readVarint(rest, &size);
+    case 1:
+      size = 8;
+      break;
+    case 2:
+      if (!readVarint(rest, &size)) return false;
+      break;
+    case 5:
+      size = 4;
+      break;
+    default:
+      return false;
+  }
+  if (size > rest->size()) return false;
+  rest->remove_prefix(size);
+  return true;
+}
+
 std::optional<SessionTicket> SessionTicket::parse(std::string_view rest) {
   SessionTicket ticket;
   while (!rest.empty()) {
     uint64_t tag = 0;
-    uint64_t number = 0;
-    if (!readVarint(&rest, &tag) || !readVarint(&rest, &number)) return std::nullopt;
+    if (!readVarint(&rest, &tag) || tag >> 3 == 0) return std::nullopt;
     if (tag == (1 << 3 | 2)) {
-      if (number > rest.size()) return std::nullopt;
-      ticket.address = rest.substr(0, number);
-      rest.remove_prefix(number);
+      uint64_t size = 0;
+      if (!readVarint(&rest, &size) || size > rest.size()) return std::nullopt;
+      ticket.address = rest.substr(0, size);
+      rest.remove_prefix(size);
     } else if (tag == (2 << 3 | 0)) {
-      ticket.expires_s = number;
-    } else {
+      if (!readVarint(&rest, &ticket.expires_s)) return std::nullopt;
+    } else if (!skipValue(tag & 7, &rest)) {
       return std::nullopt;
     }
   }
@@ -156,7 +179,8 @@ class StatefulSession final : public HttpFilter {
     const std::string bytes = decoded(http::cookieOf(head.headers, cookie.name));
     if (bytes.empty()) return {};
     const std::optional<SessionTicket> ticket = SessionTicket::parse(bytes);
-    if (!ticket) return {};
+    // As cookies were once: the address alone.
+    if (!ticket) return bytes;
     if (cookie.ttl_s > 0 && ticket->expires_s == 0) return {};
     if (ticket->expires_s > 0 && ticket->expires_s < wallClockMicros() / kMicros) return {};
     return ticket->address;
