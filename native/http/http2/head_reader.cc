@@ -241,8 +241,8 @@ void BlockReader::checkRequest() {
     if (!pseudo.scheme.data() || !pseudo.path.data()) return broken(kBrokenRule);
     if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kInvalidField);
     const bool is_asterisk = pseudo.path == "*" && pseudo.method == "OPTIONS";
-    if (pseudo.path[0] != '/' && !is_asterisk) return broken(kBrokenRule);
     if (!isPath(pseudo.path)) return broken(kInvalidField);
+    if (pseudo.path[0] != '/' && !is_asterisk) return broken(kBrokenRule);
   }
   if (!pseudo.authority.data()) {
     if (!host_) return broken(kBrokenRule);
