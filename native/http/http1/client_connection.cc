@@ -187,8 +187,8 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   if (meter_) meter_->wire_sent += bytes;
   request_done_ = true;
   flush();
-  // A tunnel has no end of one way but the connection's.
-  if (state_ == State::Raw) connection_.endWriting();
+  // A tunnel has no end of one way but the connection's, and as in the real server an upgrade none.
+  if (state_ == State::Raw && method_ == AnsweredMethod::Connect) connection_.endWriting();
 }
 
 void ClientConnection::flush() {
