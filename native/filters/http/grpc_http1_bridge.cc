@@ -61,9 +61,8 @@ class GrpcHttp1Bridge final : public HttpFilter {
     if (!frames_) return end ? FilterStatus::Continue : FilterStatus::Buffer;
     if (isTooMuch(data)) return refuse(500, "response_payload_too_large");
     body_.append(data);
-    if (!end) return FilterStatus::Take;
-    unframe();
-    return FilterStatus::Replace;
+    // What ends without trailers is none of gRPC, and has no frame.
+    return end ? FilterStatus::Replace : FilterStatus::Take;
   }
 
   FilterStatus onResponseTrailers(HeaderMap& trailers) override {

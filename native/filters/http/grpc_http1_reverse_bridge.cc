@@ -43,7 +43,11 @@ class GrpcReverseBridge final : public HttpFilter {
   FilterStatus onRequestData(std::string_view data, bool) override {
     if (!bridges_ || !plan_.withholds_frames || is_unframed_) return FilterStatus::Continue;
     if (data.size() < http::kGrpcFrameHeaderBytes) {
-      return refuse("invalid request body", "grpc_bridge_data_too_small");
+      // As in the real server, whose refusal passes the filter itself, which takes it for a host's.
+      return refuse(
+          "envoy reverse bridge: upstream responded with unsupported content-type "
+          "application/grpc, status code 200",
+          "grpc_bridge_content_type_wrong");
     }
     is_unframed_ = true;
     rest_ = data.substr(http::kGrpcFrameHeaderBytes);
