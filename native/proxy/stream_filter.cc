@@ -21,7 +21,12 @@ void Stream::startFilters(const route::RequestView* view) {
 
 // The log names the cluster that the request would have come to.
 void Stream::nameCluster(const route::RequestView& view) {
-  if (!info_.route || !info_.route->cluster || config().access_logs.empty()) return;
+  if (!info_.route || !info_.route->cluster) return info_.use(nullptr);
+  // Only logs and answers of the proxy itself tell of it before the router knows.
+  const route::MutationChain* const mutations = info_.mutations();
+  const bool is_told = !config().access_logs.empty() || config().local_replies ||
+                       (mutations && mutations->changesResponse());
+  if (!is_told) return;
   const route::Target& target = info_.route->cluster->pick(view);
   std::string_view name;
   if (target.cluster) {
@@ -74,8 +79,8 @@ std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
 void Stream::answerTooLarge(bool is_request, bool is_counted) {
   if (is_request) {
     if (is_counted) stats().add(Counter::DownstreamRqTooLarge);
-    // Its end may have come with what was too much, but is not taken note of.
-    if (isRequestComplete() && !hasAnswerBegun()) countUnreadRest();
+    // Of HTTP/1 its end may have come with what was too much, but is not taken note of.
+    if (isRequestComplete() && !hasAnswerBegun() && !info_.is_http2) countUnreadRest();
     replace({413, http::reasonPhrase(413), "request_payload_too_large", std::nullopt, false, true});
     return;
   }

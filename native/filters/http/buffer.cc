@@ -20,9 +20,10 @@ class Buffer final : public HttpFilter {
   }
   FilterStatus onRequestData(std::string_view data, bool end) override {
     bytes_ += data.size();
-    // As the real server: what HTTP/2 has in its last frame goes on at once, whatever its size.
-    return end && (is_http2_ || bytes_ <= max_bytes_) ? FilterStatus::Continue
-                                                      : FilterStatus::Buffer;
+    // As the real server: what HTTP/2 has in its only frame goes on at once, whatever its size.
+    const bool is_only_frame = is_http2_ && bytes_ == data.size();
+    return end && (is_only_frame || bytes_ <= max_bytes_) ? FilterStatus::Continue
+                                                          : FilterStatus::Buffer;
   }
   void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
     if (head.headers.find(HeaderId::ContentLength)) return;
