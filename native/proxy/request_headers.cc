@@ -63,6 +63,12 @@ void removeNominated(HeaderMap& headers, std::string_view connection) {
   });
 }
 
+// As in the real server, an address with a port is none.
+bool parseClient(std::string_view text, net::Address* out) {
+  const bool has_port = text.starts_with('[') || std::count(text.begin(), text.end(), ':') == 1;
+  return !has_port && net::parseIp(text, out);
+}
+
 struct Forwarded {
   bool found = false;
   net::Address address;
@@ -83,7 +89,7 @@ Forwarded forwardedAddress(const HeaderEntry* header, uint32_t skip) {
   }
   const size_t comma = list.rfind(',');
   if (comma != std::string_view::npos) list = list.substr(comma + 1);
-  result.found = net::parseIp(trimmed(list), &result.address);
+  result.found = parseClient(trimmed(list), &result.address);
   return result;
 }
 
@@ -166,7 +172,7 @@ Forwarded lastUntrusted(const HeaderEntry* header, const std::vector<net::Cidr>&
   for (;;) {
     const size_t comma = list.rfind(',');
     const std::string_view last = comma == std::string_view::npos ? list : list.substr(comma + 1);
-    result.found = net::parseIp(trimmed(last), &result.address);
+    result.found = parseClient(trimmed(last), &result.address);
     if (!result.found || comma == std::string_view::npos) return result;
     if (!isWithin(trusted, result.address)) return result;
     list = list.substr(0, comma);
@@ -179,7 +185,7 @@ Forwarded detect(const HttpConfig::IpDetection& how, const HeaderMap& headers,
   if (!how.plan.header.empty()) {
     const HeaderEntry* const header = how.header.find(headers);
     Forwarded result{.found = false, .address = {}, .single = how.plan.is_trusted};
-    if (header) result.found = net::parseIp(header->value(), &result.address);
+    if (header) result.found = parseClient(header->value(), &result.address);
     return result;
   }
   if (!how.trusted.empty()) return lastUntrusted(forwarded_for, how.trusted, remote);
@@ -218,6 +224,12 @@ std::string_view protoOf(const HttpConfig& config, const net::Address& local) {
   return config.ownScheme();
 }
 
+void tellPort(HeaderMap& headers, const HttpConfig& config, const net::Address& local,
+              Context& context) {
+  if (!config.plan.append_x_forwarded_port || !local.isIp()) return;
+  headers.set(HeaderId::XForwardedPort, context.arena.decimal(local.port()));
+}
+
 void identifyClient(HeaderMap& headers, const HttpConfig& config,
                     const net::DownstreamConnection& connection, Context& context,
                     RequestFacts& facts, bool* single) {
@@ -225,6 +237,9 @@ void identifyClient(HeaderMap& headers, const HttpConfig& config,
   const net::Address& remote = connection.remote();
   if (!config.ip_detections.empty()) {
     detectClient(headers, config, remote, context, facts, single);
+    if (!headers.find(HeaderId::XForwardedPort)) {
+      tellPort(headers, config, connection.local(), context);
+    }
     return;
   }
   const HeaderEntry* forwarded_for = headers.find(HeaderId::XForwardedFor);
@@ -232,6 +247,9 @@ void identifyClient(HeaderMap& headers, const HttpConfig& config,
     const Forwarded forwarded = forwardedAddress(forwarded_for, plan.xff_num_trusted_hops);
     facts.client = forwarded.found ? forwarded.address : remote;
     *single = forwarded.found && forwarded.single;
+    if (!headers.find(HeaderId::XForwardedPort)) {
+      tellPort(headers, config, connection.local(), context);
+    }
     return;
   }
   *single = forwarded_for == nullptr;
@@ -247,9 +265,8 @@ void identifyClient(HeaderMap& headers, const HttpConfig& config,
   if (plan.xff_num_trusted_hops == 0 || !proto) {
     headers.set(HeaderId::XForwardedProto, protoOf(config, connection.local()));
   }
-  if (!plan.append_x_forwarded_port || !connection.local().isIp()) return;
   if (plan.xff_num_trusted_hops == 0 || !headers.find(HeaderId::XForwardedPort)) {
-    headers.set(HeaderId::XForwardedPort, context.arena.decimal(connection.local().port()));
+    tellPort(headers, config, connection.local(), context);
   }
 }
 

@@ -40,6 +40,13 @@ TEST("Headers that only peers may say end at the proxy, and certificates that it
   EXPECT(!has(head, "x-envoy-upstream-stream-duration-ms"));
 }
 
+TEST("The port that a client came to is told where nobody has said one") {
+  plan::Update plan = httpPlan({});
+  plan.listeners[0].filter_chains[0].http->append_x_forwarded_port = true;
+  EXPECT(has(sentOn(plan, ""), "x-forwarded-port: "));
+  EXPECT(has(sentOn(plan, "x-forwarded-port: 9\r\n"), "x-forwarded-port: 9\r\n"));
+}
+
 TEST("With add_user_agent the host hears which node asks; an empty user agent is filled") {
   plan::Update plan = httpPlan({});
   plan::HttpConnectionManager& manager = *plan.listeners[0].filter_chains[0].http;
