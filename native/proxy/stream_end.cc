@@ -67,12 +67,16 @@ void Stream::applyRouteDeadlines(http::HeaderMap& headers) {
   }
   if (plan.flush_timeout_ms) client_->setFlushTimeout(*plan.flush_timeout_ms);
   std::optional<net::Millis> duration = plan.max_stream_duration_ms;
-  if (plan.grpc_timeout_max_ms) {
-    const std::optional<net::Millis> wanted = grpcDuration(plan, headers, context().arena);
-    if (wanted) duration = wanted;
-  }
+  std::optional<net::Millis> wanted;
+  if (plan.grpc_timeout_max_ms) wanted = grpcDuration(plan, headers, context().arena);
+  if (wanted) duration = wanted;
   if (!duration) return;
-  duration_deadline_ = *duration == 0 ? net::kNever : loop().now() + *duration;
+  // Who wants no time at all gets none; a route's 0 is no limit.
+  const bool is_limited = wanted || *duration > 0;
+  if (is_limited && !wanted && info_.is_grpc) {
+    headers.set(http::HeaderId::GrpcTimeout, http::writeGrpcTimeout(*duration, context().arena));
+  }
+  duration_deadline_ = is_limited ? loop().now() + *duration : net::kNever;
   watch(duration_deadline_);
 }
 
