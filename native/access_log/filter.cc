@@ -132,8 +132,9 @@ bool Filter::acceptsGrpcStatus(const format::FormatContext& context) const {
   static const format::HeaderName kGrpcStatus{"grpc-status"};
   std::string_view text;
   int64_t status = kUnknownGrpc;
-  if (format::FormatContext::find(context.response_trailers, kGrpcStatus, &text) ||
-      format::FormatContext::find(context.response_headers, kGrpcStatus, &text)) {
+  const bool is_said = format::FormatContext::find(context.response_trailers, kGrpcStatus, &text) ||
+                       format::FormatContext::find(context.response_headers, kGrpcStatus, &text);
+  if (is_said && !text.empty()) {
     status = format::parseGrpcStatus(text);
   } else if (context.status > 0) {
     status = format::grpcStatusOfHttp(context.status);

@@ -38,6 +38,8 @@ struct FormatContext {
   ResponseFlags flags;
   // 0: no response.
   uint16_t status = 0;
+  // Of an answer that is being made, and counts as none so far.
+  uint16_t head_status = 0;
   // The request is a health check, as its filter found.
   bool is_health_check = false;
   std::string_view protocol;

@@ -223,8 +223,9 @@ bool Piece::appendHeader(const Context& context, std::string* out) const {
     return Context::find(of_response ? context.response_headers : context.response_trailers, name,
                          &value);
   };
-  if (kind_ == Kind::ResponseHeader && header_.text() == ":status" && context.status > 0) {
-    appendNumber(uint64_t{context.status}, out);
+  const uint16_t status = context.status > 0 ? context.status : context.head_status;
+  if (kind_ == Kind::ResponseHeader && header_.text() == ":status" && status > 0) {
+    appendNumber(uint64_t{status}, out);
     return true;
   }
   if (!look(header_) && !look(alternative_)) return false;
@@ -285,8 +286,9 @@ bool Piece::appendGrpcStatus(const Context& context, std::string* out) const {
   }
   std::string_view text;
   int64_t status = 0;
-  if (Context::find(context.response_trailers, kGrpcStatus, &text) ||
-      Context::find(context.response_headers, kGrpcStatus, &text)) {
+  const bool is_said = Context::find(context.response_trailers, kGrpcStatus, &text) ||
+                       Context::find(context.response_headers, kGrpcStatus, &text);
+  if (is_said && !text.empty()) {
     status = parseGrpcStatus(text);
   } else if (context.status > 0) {
     status = grpcStatusOfHttp(context.status);

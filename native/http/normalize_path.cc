@@ -149,7 +149,13 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
       query_at == std::string_view::npos ? std::string_view() : whole.substr(query_at);
   if (isPlain(path)) return {Result::Unchanged, whole};
   const bool slashes = rules.escaped_slashes != EscapedSlashes::Keep && hasEscapedSlash(path);
-  if (slashes && rules.escaped_slashes == EscapedSlashes::Reject) return {Result::Rejected, whole};
+  if (slashes && rules.escaped_slashes == EscapedSlashes::Reject) {
+    // As the real server's logs have it.
+    char* const shown = arena.allocate(whole.size());
+    char* const shown_end = unescapeSlashes(path, shown);
+    const size_t size = static_cast<size_t>(shown_end - shown) + rest.copy(shown_end, rest.size());
+    return {Result::Rejected, {shown, size}};
+  }
   if (!slashes && !rules.normalize && !rules.merge_slashes) return {Result::Unchanged, whole};
   // A byte may become three.
   const size_t room = path.size() * 3 + rest.size();

@@ -28,7 +28,10 @@ std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& ser
                        rules.escaped_slashes == http::EscapedSlashes::Keep;
   if (nothing) return std::nullopt;
   const http::NormalizedPath path = http::normalizePath(head.path, rules, server.context().arena);
-  if (path.result == Result::Rejected) return refused();
+  if (path.result == Result::Rejected) {
+    head.path = path.path;
+    return refused();
+  }
   // Who speaks gRPC follows no redirect.
   const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
   const bool is_grpc = type && format::isGrpcContentType(type->value());

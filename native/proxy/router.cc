@@ -77,6 +77,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
     LocalReply answer{static_cast<uint16_t>(route->redirect->plan.status), {}, "direct_response"};
     if (has_path) {
       answer.location = route->redirect->location(view, route->match, info_.context().arena);
+      rewriteRedirected(head, view);
     }
     answerInPlace(answer);
   } else if (route->direct_response) {
@@ -103,6 +104,19 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
   } else {
     answerInPlace({404, {}, "route_not_found", Flag::NoRouteFound});
   }
+}
+
+// As the real server has it, the request itself has the path that its client is sent to.
+void Router::rewriteRedirected(http::RequestHead& head, const route::RequestView& view) {
+  const route::Rewrite& rewrite = info_.route->redirect->path_rewrite;
+  using Kind = route::Rewrite::Kind;
+  if (rewrite.kind == Kind::None || rewrite.kind == Kind::Format) return;
+  const std::string_view path =
+      rewrite.apply(view, head.path, info_.route->match, info_.context().arena);
+  if (!config().router.suppress_envoy_headers) {
+    head.headers.set(HeaderId::XEnvoyOriginalPath, head.path);
+  }
+  head.path = path;
 }
 
 // ---- to a cluster ----
@@ -365,16 +379,18 @@ bool Router::checkStrictly(const HeaderMap& headers) {
 bool Router::findCluster(const route::RequestView& view) {
   const route::ClusterAction& action = *info_.route->cluster;
   info_.target = &action.pick(view);
-  if (const NameIds::Ref& named = info_.target->cluster) {
-    if (!config().access_logs.empty()) info_.touchUncommon().cluster_name = named.name();
-  } else {
-    std::string_view name;
-    if (view.header(info_.target->cluster_header, &name)) info_.touchUncommon().cluster_name = name;
+  const NameIds::Ref& named = info_.target->cluster;
+  if (std::string_view name; !named && view.header(info_.target->cluster_header, &name)) {
+    info_.touchUncommon().cluster_name = name;
   }
   info_.use(info_.findTarget());
   if (info_.cluster) return true;
-  log::debug(log::Component::Router, info_.tags(), "unknown cluster '",
-             info_.uncommon().cluster_name, "'");
+  log::debug(
+      log::Component::Router, info_.tags(), "unknown cluster '",
+      [&]() -> std::string_view {
+        return named ? std::string_view(named.name()) : info_.uncommon().cluster_name;
+      },
+      "'");
   using NotFound = plan::ClusterAction::NotFound;
   info_.server->stats().add(Counter::NoCluster);
   const uint16_t status = action.plan.not_found == NotFound::NotFound              ? 404

@@ -92,6 +92,7 @@ class Router final : private upstream::AttemptOwner,
 
   // An answer in place of a host's.
   void answerInPlace(const LocalReply& reply);
+  void rewriteRedirected(http::RequestHead& head, const route::RequestView& view);
 
   // ---- router.cc: where it goes ----
   void followRoute(http::RequestHead& head, const route::RequestView& view);
@@ -209,6 +210,8 @@ class Router final : private upstream::AttemptOwner,
   // True: the host's answer goes no further, and the request goes where it says.
   bool isRedirected(const http::ResponseHead& head);
   bool redirect(const plan::InternalRedirect& policy, const http::ResponseHead& head);
+  // Of a redirect that is not followed. Null: it leads nowhere.
+  void tellOtherRoute(const route::Route* target, const route::RequestView& view);
   bool mayGoTo(const plan::InternalRedirect& policy, const route::Route& target, bool to_http,
                bool from_http);
   // What is needed again if there is another try, or another place.

@@ -83,10 +83,12 @@ bool Router::redirect(const plan::InternalRedirect& policy, const http::Response
   const route::Route* const target = host ? info_.table->findRoute(*host, view) : nullptr;
   if (!target) {
     stats.add(HttpCounter::PassthroughInternalRedirectNoRoute);
+    tellOtherRoute(nullptr, view);
     return false;
   }
   if (!mayGoTo(policy, *target, place.is_http, from_http)) {
     stats.add(HttpCounter::PassthroughInternalRedirectPredicate);
+    tellOtherRoute(target, view);
     return false;
   }
   // RFC 9110 §15.4.4
@@ -115,6 +117,27 @@ bool Router::redirect(const plan::InternalRedirect& policy, const http::Response
   info_.use(nullptr);
   stream_.nameCluster(view);
   return true;
+}
+
+void Router::tellOtherRoute(const route::Route* target, const route::RequestView& view) {
+  StreamInfo::Uncommon& uncommon = info_.touchUncommon();
+  uncommon.other_route = target;
+  if (target && target->cluster) {
+    const route::Target& to = target->cluster->pick(view);
+    std::string_view name;
+    if (to.cluster) {
+      name = to.cluster.name();
+    } else if (!view.header(to.cluster_header, &name)) {
+      name = {};
+    }
+    uncommon.other_cluster = name;
+  }
+  info_.tells_other_route = true;
+  // What the real server puts back, it adds to what is there.
+  std::string scheme(info_.scheme);
+  scheme.append(",").append(info_.scheme);
+  uncommon.odd_scheme = std::move(scheme);
+  info_.scheme = uncommon.odd_scheme;
 }
 
 bool Router::mayGoTo(const plan::InternalRedirect& policy, const route::Route& target, bool to_http,

@@ -98,13 +98,10 @@ std::string_view Router::restoreKeptHead(Attempt& attempt, const upstream::Host&
     const std::string_view own = rewrite.ofHost(host.settings().hostname);
     if (!own.empty()) authority = own;
   }
-  if (info_.trace) {
-    tellTrace(attempt, kept_head_.path(), headers);
-    // What is said of the request after this says what its host was told.
-    if (info_.uncommon().request.isSet()) {
-      info_.touchUncommon().request.save(kept_head_.method(), kept_head_.path(), authority,
-                                         headers);
-    }
+  if (info_.trace) tellTrace(attempt, kept_head_.path(), headers);
+  // What is said of the request after this says what its host was told.
+  if ((info_.trace || info_.attempts > 1) && info_.uncommon().request.isSet()) {
+    info_.touchUncommon().request.save(kept_head_.method(), kept_head_.path(), authority, headers);
   }
   return authority;
 }

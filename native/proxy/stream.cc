@@ -65,6 +65,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   log::debug(log::Component::Http, info_.tags(), "request headers complete (end_stream=", end,
              "): ", head.method, " ", head.path, " ", head.authority);
   info_.live_head = &head;
+  if (!head.scheme.empty()) info_.scheme = keepScheme(head.scheme);
   if (head.names) info_.touchUncommon().request_names = head.names;
   const bool may_be_shed = info_.server->overload().isActive();
   if (may_be_shed && isDispatchShed()) {
@@ -215,9 +216,7 @@ void Stream::findRoute(http::RequestHead& head) {
     answer({facts.refusal, {}, "rejecting_because_detection_failed"});
     return;
   }
-  if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) {
-    facts.scheme = keepScheme(head.scheme);
-  }
+  if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) facts.scheme = info_.scheme;
   info_.client_address = facts.client;
   info_.is_internal = facts.internal;
   info_.scheme = facts.scheme;

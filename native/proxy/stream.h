@@ -205,7 +205,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   void sendHead(uint16_t status, http::HeaderMap& headers, bool end, Source source);
   void rewrite(const LocalReplies& replies, http::HeaderMap& headers, LocalReplies::Reply* reply);
   void sendBody(std::string_view body);
-  void mutate(http::HeaderMap& headers);
+  // By what the route says of answers. `status`: of the head.
+  void mutate(http::HeaderMap& headers, uint16_t status);
   void tellAttempts(http::HeaderMap& headers);
   void finishHeaders(http::HeaderMap& headers);
   void tellProxyStatus(uint16_t* status, http::HeaderMap& headers);

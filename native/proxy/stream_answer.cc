@@ -87,7 +87,7 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
     const uint64_t ms = (info_.response_begin_us - info_.request_forwarded_us) / 1000;
     headers.set(HeaderId::XEnvoyUpstreamServiceTime, context().arena.decimal(ms));
   }
-  mutate(headers);
+  mutate(headers, head.status);
   tellAttempts(headers);
   if (redirects_ && redirects_->memo && info_.is_head && !end) [[unlikely]] {
     // It was asked by GET, in another one's place.
@@ -188,7 +188,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
   // As the real server has it, routes speak of the answer before it has a status.
   info_.status = 0;
-  if (!reply.is_bare) mutate(headers);
+  if (!reply.is_bare) mutate(headers, status);
   info_.status = grpc ? 200 : status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
@@ -271,12 +271,13 @@ void Stream::sendBody(std::string_view body) {
 
 // ---- either ----
 
-void Stream::mutate(HeaderMap& headers) {
+void Stream::mutate(HeaderMap& headers, uint16_t status) {
   const route::MutationChain* mutations = info_.mutations();
   if (!mutations || !mutations->changesResponse()) return;
   format::FormatContext format;
   info_.fill(&format);
   format.response_headers = &headers;
+  format.head_status = status;
   mutations->applyToResponse(headers, format, context().arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
   if (!info_.is_upgrade) headers.remove(HeaderId::Connection);

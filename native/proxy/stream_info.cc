@@ -52,9 +52,16 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.filter_state = uncommon_.filter_state.get();
   if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
-  if (route) format.route_name = route->name;
-  if (cluster) format.upstream_cluster = cluster->cluster().observabilityName();
-  format.upstream_cluster_raw = uncommon_.cluster_name;
+  if (tells_other_route) [[unlikely]] {
+    if (uncommon_.other_route) format.route_name = uncommon_.other_route->name;
+    format.upstream_cluster = format.upstream_cluster_raw = uncommon_.other_cluster;
+  } else if (route) {
+    format.route_name = route->name;
+  }
+  if (cluster && !tells_other_route) {
+    format.upstream_cluster = cluster->cluster().observabilityName();
+    format.upstream_cluster_raw = cluster->settings().name;
+  }
   if (host) format.upstream_host = &host->address();
   // Once a connection is there.
   if (cluster && host && !upstream_protocol.empty()) {
@@ -83,9 +90,10 @@ void StreamInfo::fillMetadata(format::FormatContext* out) const {
   using Source = plan::FormatPiece::MetadataSource;
   out->setMetadata(Source::Listener, config().listener_metadata.get());
   out->setMetadata(Source::FilterChain, config().chain_metadata.get());
-  if (route && route->metadata) {
-    out->setMetadata(Source::Route, route->metadata.get());
-    out->route_typed = &route->metadata->typed;
+  const route::Route* const told = tells_other_route ? uncommon_.other_route : route;
+  if (told && told->metadata) {
+    out->setMetadata(Source::Route, told->metadata.get());
+    out->route_typed = &told->metadata->typed;
   }
   if (virtual_host) out->setMetadata(Source::VirtualHost, virtual_host->plan.metadata.get());
   if (cluster && cluster->settings().metadata) {
@@ -141,6 +149,8 @@ void StreamInfo::Uncommon::clear() {
   transport_failure = {};
   upstream_local = {};
   cluster_name.clear();
+  other_route = nullptr;
+  other_cluster.clear();
   metadata.clear();
   typed_metadata.clear();
   request_names = nullptr;
@@ -155,10 +165,10 @@ void StreamInfo::clear() {
   server = nullptr;
   downstream = nullptr;
   live_head = nullptr;
-  scheme = "http";
+  scheme = {};
   client_address = {};
   is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
-  is_answer_whole = false;
+  is_answer_whole = tells_other_route = false;
   is_upgrade = is_websocket = is_extended_connect = is_granted = false;
   upgrade = nullptr;
   virtual_host = nullptr;

@@ -34,8 +34,8 @@ struct StreamInfo {
   // ---- the request ----
   // The head where it was read, while that handler runs.
   http::RequestHead* live_head = nullptr;
-  // "http" or "https", or what the configuration says instead.
-  std::string_view scheme = "http";
+  // "http" or "https", or what the configuration says instead; empty: nobody has looked so far.
+  std::string_view scheme;
   bool is_internal = false;
   bool is_http_10 = false;
   bool is_http2 = false;
@@ -52,6 +52,8 @@ struct StreamInfo {
   bool is_health_check = false;
   // The answer has been composed whole.
   bool is_answer_whole = false;
+  // A redirect was not followed: as in the real server, logs and headers tell of where it led.
+  bool tells_other_route = false;
 
   // ---- where it goes ----
   // Its virtual host, route and target are of this one.
@@ -111,6 +113,9 @@ struct StreamInfo {
     std::string_view transport_failure;
     net::Address upstream_local;
     std::string cluster_name;
+    // Where a redirect led that was not followed; null: to no route.
+    const route::Route* other_route = nullptr;
+    std::string other_cluster;
     // By its filters.
     std::vector<format::SetMetadata> metadata;
     std::vector<const plan::TypedMetadata*> typed_metadata;

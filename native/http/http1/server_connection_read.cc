@@ -173,6 +173,7 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     refuse({400, details}, details == kCodecError.details ? 0 : head.header_bytes);
     return size;
   }
+  head.scheme = target.form == http::Target::Form::Absolute ? target.scheme : std::string_view();
   if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
     refuse({400, fault}, head.header_bytes);
     return size;
@@ -194,7 +195,7 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   close_after_ = false;
   had_request_ = true;
   deadline_ = net::kNever;
-  head.scheme = head.protocol = {};
+  head.protocol = {};
   noteConnectionHeaders(head);
   const bool tunnels = connect_request_ || head.upgrades;
   const bool end = framing.kind == BodyFraming::Kind::None && !tunnels;
