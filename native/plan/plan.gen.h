@@ -770,6 +770,8 @@ struct FaultAbort {
   std::optional<uint32_t> grpc_status;
   Boxed<RuntimeOverride> override_http_status;
   Boxed<RuntimeOverride> override_grpc_status;
+  // Empty: the filter's own words.
+  std::string body;
 };
 
 struct FaultRate {
@@ -1066,6 +1068,8 @@ struct LocalRatelimit {
   bool as_resource_exhausted = false;
   // In place of what routes have.
   Boxed<RateLimits> own_limits;
+  // Refusals with 429 say when the bucket has a token.
+  bool tells_retry_after = false;
 };
 
 struct CsrfPolicy {
@@ -1144,6 +1148,8 @@ struct RbacCondition {
     Metadata = 13,
     // What filters have kept under `key`: a text, or an address in `ranges`.
     FilterState = 14,
+    // What the configuration says of the request's route.
+    RouteMetadata = 15,
   };
   Kind kind = {};
   std::vector<RbacCondition> parts;
@@ -2452,6 +2458,8 @@ struct FilterConfig {
   Boxed<HeaderToMetadata> header_to_metadata;
   Boxed<SetFilterState> set_filter_state;
   Boxed<JsonToMetadata> json_to_metadata;
+  // Beside the filter's own.
+  Boxed<SetMetadata> set_metadata;
   Boxed<ApiKeyAuth> api_key_auth;
   Boxed<StatefulSession> stateful_session;
   Boxed<AwsSigning> aws_request_signing;

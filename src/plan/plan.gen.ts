@@ -710,6 +710,8 @@ export interface FilterConfig {
   readonly header_to_metadata?: HeaderToMetadata | undefined;
   readonly set_filter_state?: SetFilterState | undefined;
   readonly json_to_metadata?: JsonToMetadata | undefined;
+  /** Beside the filter's own. */
+  readonly set_metadata?: SetMetadata | undefined;
   readonly api_key_auth?: ApiKeyAuth | undefined;
   readonly stateful_session?: StatefulSession | undefined;
   readonly aws_request_signing?: AwsSigning | undefined;
@@ -789,6 +791,8 @@ export interface FaultAbort {
   readonly grpc_status?: number | undefined;
   readonly override_http_status?: RuntimeOverride | undefined;
   readonly override_grpc_status?: RuntimeOverride | undefined;
+  /** Empty: the filter's own words. */
+  readonly body?: string | undefined;
 }
 
 export interface FaultRate {
@@ -4233,6 +4237,8 @@ export interface LocalRatelimit {
   readonly as_resource_exhausted?: boolean | undefined;
   /** In place of what routes have. */
   readonly own_limits?: RateLimits | undefined;
+  /** Refusals with 429 say when the bucket has a token. */
+  readonly tells_retry_after?: boolean | undefined;
 }
 
 export interface RateLimits {
@@ -4459,6 +4465,7 @@ export const RbacCondition_Kind = {
   AUTHENTICATED: 12,
   METADATA: 13,
   FILTER_STATE: 14,
+  ROUTE_METADATA: 15,
 } as const;
 export type RbacCondition_Kind = (typeof RbacCondition_Kind)[keyof typeof RbacCondition_Kind];
 
@@ -5117,6 +5124,7 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.header_to_metadata !== undefined) out.message(1610, message.header_to_metadata, writeHeaderToMetadata);
   if (message.set_filter_state !== undefined) out.message(1618, message.set_filter_state, writeSetFilterState);
   if (message.json_to_metadata !== undefined) out.message(1626, message.json_to_metadata, writeJsonToMetadata);
+  if (message.set_metadata !== undefined) out.message(1658, message.set_metadata, writeSetMetadata);
   if (message.api_key_auth !== undefined) out.message(1634, message.api_key_auth, writeApiKeyAuth);
   if (message.stateful_session !== undefined) out.message(1642, message.stateful_session, writeStatefulSession);
   if (message.aws_request_signing !== undefined) out.message(1650, message.aws_request_signing, writeAwsSigning);
@@ -5182,6 +5190,7 @@ function writeFaultAbort(out: WireWriter, message: FaultAbort): void {
   if (message.grpc_status !== undefined) out.number(24, message.grpc_status);
   if (message.override_http_status !== undefined) out.message(34, message.override_http_status, writeRuntimeOverride);
   if (message.override_grpc_status !== undefined) out.message(42, message.override_grpc_status, writeRuntimeOverride);
+  if (message.body?.length) out.text(50, message.body);
 }
 
 function writeFaultRate(out: WireWriter, message: FaultRate): void {
@@ -7395,6 +7404,7 @@ function writeLocalRatelimit(out: WireWriter, message: LocalRatelimit): void {
   if (message.always_asks_bucket) out.number(104, message.always_asks_bucket ? 1 : 0);
   if (message.as_resource_exhausted) out.number(112, message.as_resource_exhausted ? 1 : 0);
   if (message.own_limits !== undefined) out.message(122, message.own_limits, writeRateLimits);
+  if (message.tells_retry_after) out.number(128, message.tells_retry_after ? 1 : 0);
 }
 
 function writeRateLimits(out: WireWriter, message: RateLimits): void {
