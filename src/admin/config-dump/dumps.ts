@@ -203,7 +203,8 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     const last_update_attempt = timestamp(attemptMs);
     add(message, 'error_state', { ...failure(message), last_update_attempt, details });
   }
-  for (const [name, shown] of states) yield { name, message: { name: name || nameOfUnnamed(), ...shown } };
+  for (const [name, shown] of states)
+    yield { name, message: { name: name || nameOfUnnamed(), ...shown } };
   // Once more, as what became of the update.
   for (const { message, details } of lds.refused) {
     yield { name: '', message: { error_state: { ...failure(message), details } } };
