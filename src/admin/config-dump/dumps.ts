@@ -21,6 +21,8 @@ export interface DumpItem {
   /** What `name_regex` is matched with. */
   readonly name: string;
   readonly message: PlainObject;
+  /** What of it is shown even where its name does not match; absent: nothing. */
+  readonly always?: PlainObject;
 }
 
 export interface Dump {
@@ -181,11 +183,11 @@ function* endpointItems(
   }
 }
 
-/** A listener by its name, in each of the states that it is in. */
 let unnamed: string | undefined;
 /** As the real server: what has no name of its own is given one. */
 const nameOfUnnamed = (): string => (unnamed ??= crypto().randomUUID());
 
+/** A listener by its name, in each of the states that it is in: of errors it is told whatever is asked. */
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
   const add = (message: Listener, state: string, value: PlainObject): void => {
@@ -203,11 +205,16 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     const last_update_attempt = timestamp(attemptMs);
     add(message, 'error_state', { ...failure(message), last_update_attempt, details });
   }
-  for (const [name, shown] of states)
-    yield { name, message: { name: name || nameOfUnnamed(), ...shown } };
+  for (const [name, shown] of states) {
+    const own = { name: name || nameOfUnnamed() };
+    const { error_state } = shown;
+    const always = error_state && { always: { ...own, error_state } };
+    yield { name, message: { ...own, ...shown }, ...always };
+  }
   // Once more, as what became of the update.
   for (const { message, details } of lds.refused) {
-    yield { name: '', message: { error_state: { ...failure(message), details } } };
+    const failed = { error_state: { ...failure(message), details } };
+    yield { name: '', message: failed, always: failed };
   }
 }
 

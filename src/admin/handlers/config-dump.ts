@@ -152,7 +152,7 @@ class DumpPages {
   #fits(items: Iterable<DumpItem>, masked: ItemMask): boolean {
     for (const item of items) {
       if (masked(item) !== undefined) return true;
-      if (this.#matches(item.name)) return false;
+      if (this.#matches(item.name) || item.always) return false;
     }
     return true;
   }
@@ -177,7 +177,11 @@ class DumpPages {
   }
 
   *#wanted(items: Iterable<DumpItem>): Generator<DumpItem | Pause, undefined> {
-    for (const item of items) yield this.#matches(item.name) ? item : PAUSE;
+    for (const item of items) {
+      const { name, always } = item;
+      if (this.#matches(name)) yield item;
+      else yield always ? { name, message: always } : PAUSE;
+    }
   }
 }
 
