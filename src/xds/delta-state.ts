@@ -1,7 +1,7 @@
 // Incremental: each response has what is new, what has changed, and the names of what is gone.
 import { unawaited } from '../base/bugs.js';
-import { encodeDelta, type DiscoveryResponse } from './discovery-wire.js';
-import { TypeState, namesIn } from './type-state.js';
+import { encodeDelta, type DiscoveryResponse, type RawResource } from './discovery-wire.js';
+import { NO_VERSION, TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -55,6 +55,14 @@ export class DeltaState extends TypeState {
       this.refuse(response, twice);
       return;
     }
+    if (response.resources.some((resource) => this.#isEmpty(resource))) {
+      this.refuse(
+        response,
+        'type URL  embedded in an individual Any does not match the message-wide type URL ' +
+          `${this.url} in DeltaDiscoveryResponse`,
+      );
+      return;
+    }
     const changed = [...resources.map(({ name }) => name), ...removed];
     const refusals = this.isWildcard
       ? await this.tellAll(this.#afterwards(resources, removed), version)
@@ -79,9 +87,14 @@ export class DeltaState extends TypeState {
   protected override expire(names: ReadonlySet<string>): void {
     for (const name of names) this.known.delete(name);
     const left = [...this.known.values()];
-    unawaited('resources that are over', this.tellAll(left, this.version));
-    unawaited('resources that are over', this.tellCollections(left, [...names], this.version));
+    unawaited('resources that are over', this.tellAll(left, NO_VERSION));
+    unawaited('resources that are over', this.tellCollections(left, [...names], NO_VERSION));
     this.tellAbsent(names);
+  }
+
+  /** It says nothing, and is neither the heartbeat of what is there nor an answer that there is none. */
+  #isEmpty({ isHeartbeat, name, version, aliases = [] }: RawResource): boolean {
+    return isHeartbeat && aliases.length === 0 && this.known.get(name)?.version !== version;
   }
 
   #tellAnswered({ resources, removed }: DiscoveryResponse): void {

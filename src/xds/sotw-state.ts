@@ -2,7 +2,7 @@
 // that are asked for by name.
 import { unawaited } from '../base/bugs.js';
 import { encodeSotw, type DiscoveryResponse } from './discovery-wire.js';
-import { TypeState, namesIn } from './type-state.js';
+import { NO_VERSION, TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 export class SotwState extends TypeState {
@@ -57,7 +57,7 @@ export class SotwState extends TypeState {
   protected override expire(names: ReadonlySet<string>): void {
     for (const name of names) this.known.delete(name);
     this.#latest = this.#latest.filter(({ name }) => !names.has(name));
-    unawaited('resources that are over', this.tellAll(this.#latest, this.version));
+    unawaited('resources that are over', this.tellAll(this.#latest, NO_VERSION));
     this.tellAbsent(names);
   }
 

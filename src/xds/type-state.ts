@@ -9,6 +9,9 @@ import { Slices } from './slices.js';
 import { TimesToLive } from './times-to-live.js';
 import type { KnownResource, Watcher } from './watcher.js';
 
+/** As the real server: of an update that is only that some resources' time is over. */
+export const NO_VERSION = '';
+
 /** Of the response's resources, by their places in it; undefined: it is a heartbeat's. */
 type NamesOf = (index: number) => string | undefined;
 

@@ -227,3 +227,24 @@ test('a name that is there twice: plain streams take the first, incremental ones
     'refused: duplicate name b found in the union of added+removed resources',
   ]);
 });
+
+test('what says nothing is the heartbeat of the same version, an answer by another name, or refused', async () => {
+  const delta = new DeltaState(CDS);
+  const all = new Recorder();
+  delta.add(all);
+  next(delta, 'DeltaDiscoveryRequest');
+  const empty = { url: '', bytes: Buffer.alloc(0), isHeartbeat: true };
+  const told = (version: string, aliases: readonly string[] = []): DiscoveryResponse => ({
+    ...response(CDS, 'v2', 'n2'),
+    resources: [{ name: 'a', version, aliases, ...empty }],
+  });
+  await delta.take(response(CDS, 'v1', 'n1'), [resource('a', '1')]);
+  await delta.take(told('1'), []);
+  await delta.take(told('2', ['a']), []);
+  assert.equal(all.heard.filter((line) => line.startsWith('refused')).length, 0);
+  await delta.take(told('2'), []);
+  assert.match(
+    all.heard.at(-1) ?? '',
+    /^refused: type URL {2}embedded in an individual Any does not match/,
+  );
+});
