@@ -185,8 +185,11 @@ Scope faultClusterScope(const Scope& http, std::string_view cluster) {
 
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
   Scope scope = httpScope(http_prefix);
-  scope.prefix += "rds." + std::string(route_configuration) + ".";
   scope.metric_prefix += "rds.";
+  scope.prefix += "rds.";
+  // One without a name leaves no empty place.
+  if (route_configuration.empty()) return scope;
+  scope.prefix += std::string(route_configuration) + ".";
   // Taken whole, dots and all.
   scope.labels.insert(scope.labels.begin(),
                       {"envoy.rds_route_config", std::string(route_configuration)});
