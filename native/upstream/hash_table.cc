@@ -159,6 +159,8 @@ MaglevTable::MaglevTable(const std::vector<HashShare>& shares, const plan::HashT
     }
   }
   for (const Filler& filler : fillers) count(filler.taken);
+  // As the real server, which makes no table for one.
+  if (fillers.size() == 1) figures_.min_per_host = figures_.max_per_host = 1;
 }
 
 Host* MaglevTable::find(const HashPick& pick) const {

@@ -108,6 +108,14 @@ TEST("Maglev's table is full, of all hosts, in proportion to their weights") {
   EXPECT_EQ(counts[&hosts.at(2)], static_cast<int>(table.figures().max_per_host));
 }
 
+TEST("Maglev counts one entry of a host that is alone") {
+  Hosts hosts;
+  hosts.add(1);
+  const MaglevTable table(sharesOf(hosts), maglevSettings(499));
+  EXPECT_EQ(table.figures().min_per_host, 1u);
+  EXPECT_EQ(table.figures().max_per_host, 1u);
+}
+
 TEST("Maglev does not depend on the order of hosts") {
   Hosts one;
   Hosts other;
