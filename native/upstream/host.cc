@@ -39,8 +39,7 @@ bool isReachedAlike(const plan::Host& a, const plan::Host& b) {
   return a.socket_labels == b.socket_labels &&
          a.locality_socket_labels == b.locality_socket_labels &&
          std::ranges::equal(a.socket_values, b.socket_values, isSameValue) &&
-         std::ranges::equal(a.metadata, b.metadata, isSameSpace) &&
-         std::ranges::equal(a.tried_addresses, b.tried_addresses, isSameAddress);
+         std::ranges::equal(a.metadata, b.metadata, isSameSpace);
 }
 
 bool isSamePlace(const plan::Host& a, const plan::Host& b) {
@@ -68,13 +67,18 @@ bool Host::changeHealth(HealthFlags cleared, HealthFlags set) {
   return true;
 }
 
+// As in the real server, how it is checked and its other addresses are asked of a host when it is new.
 bool isSameHost(const plan::Host& a, const plan::Host& b) {
   return a.weight == b.weight && a.priority == b.priority && a.health == b.health &&
          a.canary == b.canary && a.locality_weight == b.locality_weight && isSamePlace(a, b) &&
          a.hostname == b.hostname && a.region == b.region && a.zone == b.zone &&
          a.sub_zone == b.sub_zone && a.labels == b.labels && a.list_labels == b.list_labels &&
-         a.hash_key == b.hash_key && isReachedAlike(a, b) && a.check_hostname == b.check_hostname &&
-         a.is_not_checked == b.is_not_checked && isCheckedAlike(a, b);
+         a.hash_key == b.hash_key && isReachedAlike(a, b);
+}
+
+bool isDescribedAlike(const plan::Host& a, const plan::Host& b) {
+  return a.canary == b.canary && a.labels == b.labels && a.list_labels == b.list_labels &&
+         a.hash_key == b.hash_key && isReachedAlike(a, b);
 }
 
 bool isCheckedAlike(const plan::Host& a, const plan::Host& b) {

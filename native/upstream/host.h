@@ -167,6 +167,8 @@ inline HealthFlags Host::flagsOf(plan::Host::Health health) {
 
 // Nothing is different between them.
 bool isSameHost(const plan::Host& a, const plan::Host& b);
+// Whether metadata says the same of both, as far as anything here asks for it.
+bool isDescribedAlike(const plan::Host& a, const plan::Host& b);
 // Whether both are checked in the same place, or neither.
 bool isCheckedAlike(const plan::Host& a, const plan::Host& b);
 

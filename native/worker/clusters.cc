@@ -315,6 +315,13 @@ bool Clusters::noteUpdate(const Cluster& cluster,
                        upstream::hostClockMs());
 }
 
+void Clusters::noteWhole(const Cluster& cluster,
+                         const std::vector<UpdateWindows::Change>& changes) {
+  if (unready_.contains(cluster.id()) || cluster.settings().is_hidden) return;
+  windows_.noteWhole(cluster.name(), cluster.settings().update_merge_window_ms, changes,
+                     upstream::hostClockMs());
+}
+
 void Clusters::noteReady(const Cluster& cluster) {
   const auto found = unready_.find(cluster.id());
   if (found == unready_.end()) return;

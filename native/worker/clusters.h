@@ -109,6 +109,8 @@ class Clusters {
   // False: workers hear of it later.
   bool noteUpdate(const upstream::Cluster& cluster,
                   const std::vector<UpdateWindows::Change>& changes);
+  void noteWhole(const upstream::Cluster& cluster,
+                 const std::vector<UpdateWindows::Change>& changes);
   // Of what a set counts that has been made.
   void countBalancing(upstream::Cluster& cluster);
   ClusterChange& changeOf(const upstream::Cluster& cluster, Delta* delta);

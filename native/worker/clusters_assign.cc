@@ -11,8 +11,10 @@ namespace {
 
 using upstream::HealthFlag;
 
-// As the real server: one in another locality is another host.
-bool isMoved(const plan::Host& from, const plan::Host& to) {
+// As the real server: one in another locality is another host, and so is one that discovery calls
+// by another name.
+bool isMoved(const plan::Host& from, const plan::Host& to, bool is_discovered) {
+  if (is_discovered && from.hostname != to.hostname) return true;
   return from.region != to.region || from.zone != to.zone || from.sub_zone != to.sub_zone;
 }
 
@@ -23,6 +25,7 @@ SharedWatch watchOf(const Host& host) { return host.outlier() ? host.outlier()->
 Clusters::Taken Clusters::takeHosts(Cluster& cluster, const HostPlans& plans) {
   static const Hosts kNone;
   const bool is_checked = cluster.settings().health_check.has_value();
+  const bool is_discovered = cluster.settings().is_discovered;
   // A cluster in another's place has hosts of its own, unless checks are to go on.
   const bool is_fresh = !cluster.wasAssigned() && !is_checked;
   upstream::KnownHosts known(is_fresh ? kNone : cluster.hosts()->hosts());
@@ -36,7 +39,7 @@ Clusters::Taken Clusters::takeHosts(Cluster& cluster, const HostPlans& plans) {
     std::shared_ptr<Host> host = known.take(taken.hosts.size(), plan);
     const plan::Host* const before = host ? &host->settings() : nullptr;
     const bool is_others = host && is_checked && before->is_not_checked != plan.is_not_checked;
-    if (host && (is_others || isMoved(*before, plan))) {
+    if (host && (is_others || isMoved(*before, plan, is_discovered))) {
       taken.replaced.push_back(std::exchange(host, nullptr));
     }
     // Checked elsewhere it is another host, beside the one that is well still.
@@ -54,7 +57,9 @@ Clusters::Taken Clusters::takeHosts(Cluster& cluster, const HostPlans& plans) {
     }
     if (host && !is_as_before) taken.updates[plan.priority] = Change::Members;
     // As the real server, which makes all of them anew before it looks which are there.
-    if (!host || cluster.settings().is_discovered) {
+    if (!host || is_discovered) cluster.countTransport(cluster.transportMatch(plan), 0);
+    // And once more for what one that is there has become.
+    if (host && is_discovered && !upstream::isDescribedAlike(*before, plan)) {
       cluster.countTransport(cluster.transportMatch(plan), 0);
     }
     if (!host) {
@@ -147,8 +152,12 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     if (priority >= updates.size()) updates.resize(priority + 1, UpdateWindows::Change::None);
     updates[priority] = UpdateWindows::Change::Members;
   }
-  // What discovery says is told at once, also where the hosts stay.
-  noteUpdate(cluster, updates);
+  // What discovery says is told at once, also where the hosts stay, and counts as one.
+  if (is_discovered) {
+    noteWhole(cluster, updates);
+  } else {
+    noteUpdate(cluster, updates);
+  }
   // One that has had no hosts yet shows what the one before it had.
   if (was_assigned || !all->empty()) countMembers(cluster, *set);
   retire(cluster);

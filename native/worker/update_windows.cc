@@ -24,6 +24,17 @@ bool UpdateWindows::note(const std::string& cluster, uint64_t window_ms,
   return is_told;
 }
 
+void UpdateWindows::noteWhole(const std::string& cluster, uint64_t window_ms,
+                              const std::vector<Change>& changes, uint64_t now_ms) {
+  std::vector<Priority>& priorities = clusters_[cluster];
+  if (priorities.size() < changes.size()) priorities.resize(changes.size());
+  for (size_t i = 0; i < changes.size() && window_ms > 0; ++i) {
+    if (changes[i] != Change::None) isTold(&priorities[i], window_ms, false, now_ms);
+  }
+  stats_->shard(0)->add(WindowCounter::ClusterUpdated);
+  setTurn(cluster, priorities);
+}
+
 bool UpdateWindows::isTold(Priority* priority, uint64_t window_ms, bool is_mergeable,
                            uint64_t now_ms) {
   const bool is_over = !priority->told_ms || now_ms - *priority->told_ms > window_ms;

@@ -30,6 +30,9 @@ class UpdateWindows {
   // upstream::hostClockMs(). False: workers hear of it when its turn comes.
   bool note(const std::string& cluster, uint64_t window_ms, const std::vector<Change>& changes,
             uint64_t now_ms);
+  // The same of an update of all priorities at once, which counts once: workers hear of it now.
+  void noteWhole(const std::string& cluster, uint64_t window_ms, const std::vector<Change>& changes,
+                 uint64_t now_ms);
   // The clusters of which workers hear now.
   std::set<std::string> run(uint64_t now_ms);
   // Another comes in its place, or none.

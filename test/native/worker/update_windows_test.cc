@@ -74,4 +74,15 @@ TEST("Without a window each change is told") {
   EXPECT_EQ(w.count("update_out_of_merge_window"), 0u);
 }
 
+TEST("An update of all priorities counts once, and cancels what has waited") {
+  Windows w;
+  EXPECT(w.note({Change::Details, Change::None}, 100));
+  EXPECT(!w.note({Change::Details, Change::None}, 200));
+  w.windows.noteWhole("c", 1000, {Change::Members, Change::Members, Change::None}, 300);
+  EXPECT(w.windows.run(10'000).empty());
+  w.windows.noteWhole("c", 1000, {}, 400);
+  EXPECT_EQ(w.count("cluster_updated"), 3u);
+  EXPECT_EQ(w.count("update_merge_cancelled"), 1u);
+}
+
 }  // namespace fairlead::test
