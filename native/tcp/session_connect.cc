@@ -212,6 +212,8 @@ void Session::connectToHost() {
   use.client = client.get();
   if (findings()) use.source = findings()->source.get();
   use.internal_listeners = context.internal_listeners;
+  use.stats = &host_cluster_->stats();
+  use.host_counters = &host_->counters(context.worker);
   const auto& tunneling = proxy_.config().tunneling;
   if (tunneling) {
     makeTunnelId();

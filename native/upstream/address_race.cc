@@ -40,25 +40,35 @@ class AddressRace::Try final : public net::EventHandler, public net::Mortal {
 
 std::unique_ptr<AddressRace> AddressRace::begin(const std::vector<plan::Address>& addresses,
                                                 const plan::Cluster& settings,
-                                                const net::OriginalSource* from,
-                                                net::FileDescriptor* fd, int* error) {
+                                                const ConnectionUse& use, net::FileDescriptor* fd,
+                                                int* error) {
   std::vector<net::Address> all;
   for (const plan::Address& address : addresses) all.push_back(net::Address::fromPlan(address));
   size_t next = 0;
   while (next < all.size() && !fd->valid()) {
-    *fd = beginConnect(all[next++], settings, from, error);
+    *fd = beginConnect(all[next++], settings, use.source, error);
   }
   if (!fd->valid()) return nullptr;
-  return std::unique_ptr<AddressRace>(new AddressRace(std::move(all), next, settings, from));
+  std::unique_ptr<AddressRace> race(new AddressRace(std::move(all), next, settings, use));
+  race->countFurther(next - 1);
+  return race;
 }
 
 AddressRace::AddressRace(std::vector<net::Address> addresses, size_t next,
-                         const plan::Cluster& settings, const net::OriginalSource* from)
+                         const plan::Cluster& settings, const ConnectionUse& use)
     : WrappingTransport(nullptr),
       addresses_(std::move(addresses)),
       next_(next),
-      settings_(settings) {
-  if (from) from_ = *from;
+      settings_(settings),
+      stats_(use.stats),
+      host_counters_(use.host_counters) {
+  if (use.source) from_ = *use.source;
+}
+
+void AddressRace::countFurther(size_t addresses) const {
+  if (addresses == 0 || !stats_) return;
+  stats_->add(stats::Cluster::Counter::UpstreamCxTotal, addresses);
+  for (size_t i = 0; i < addresses; ++i) host_counters_->cx_total.add();
 }
 
 AddressRace::~AddressRace() { buryTries(); }
@@ -89,6 +99,7 @@ bool AddressRace::startNext() {
   net::Loop& loop = connection_->loop();
   while (next_ < addresses_.size()) {
     int error = 0;
+    countFurther(1);
     net::FileDescriptor fd =
         beginConnect(addresses_[next_++], settings_, from_ ? &*from_ : nullptr, &error);
     if (!fd.valid()) continue;

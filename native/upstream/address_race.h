@@ -13,6 +13,7 @@
 #include "net/original_source.h"
 #include "net/wrapping_transport.h"
 #include "plan/plan.gen.h"
+#include "upstream/connect.h"
 
 namespace fairlead::upstream {
 
@@ -20,11 +21,10 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
  public:
   // Begins with the first address that the system does not refuse at once: `fd` is its socket.
   // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race.
-  // `from`: as of beginConnect().
   static std::unique_ptr<AddressRace> begin(const std::vector<plan::Address>& addresses,
                                             const plan::Cluster& settings,
-                                            const net::OriginalSource* from,
-                                            net::FileDescriptor* fd, int* error);
+                                            const ConnectionUse& use, net::FileDescriptor* fd,
+                                            int* error);
   ~AddressRace() override;
 
   // What is spoken once it is over; null: nothing. Before it is attached.
@@ -41,7 +41,7 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   class Try;
 
   AddressRace(std::vector<net::Address> addresses, size_t next, const plan::Cluster& settings,
-              const net::OriginalSource* from);
+              const ConnectionUse& use);
 
   void onTimer() override { startNext(); }
   // Gives the connection the socket that has answered, when nothing of this turn speaks of another.
@@ -51,11 +51,14 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   void onTried(Try& one, bool has_failed);
   void settle(net::FileDescriptor winner);
   void buryTries();
+  void countFurther(size_t addresses) const;
 
   std::vector<net::Address> addresses_;
   size_t next_;
   const plan::Cluster& settings_;
   std::optional<net::OriginalSource> from_;
+  stats::Shard<stats::Cluster>* stats_;
+  HostCounters* host_counters_;
   std::vector<std::unique_ptr<Try>> tries_;
   net::FileDescriptor winner_;
   // The connection's own socket is out of the race.

@@ -53,7 +53,7 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
   if (to.isInternal()) {
     fd = connectWithin(host, to, way, worker, use, error);
   } else if (is_race) {
-    race = AddressRace::begin(settings.tried_addresses, cluster.settings(), use.source, &fd, error);
+    race = AddressRace::begin(settings.tried_addresses, cluster.settings(), use, &fd, error);
   } else {
     fd = beginConnect(to, cluster.settings(), use.source, error);
   }

@@ -31,6 +31,10 @@ struct ConnectionUse {
   // Where it goes in place of the host's own address, and how; null: as for all of its connections.
   const net::Address* address = nullptr;
   const net::SharedTransport* transport = nullptr;
+  // Where each further address of the host that is tried counts as a connection; null: nowhere.
+  // Both outlive the connection.
+  stats::Shard<stats::Cluster>* stats = nullptr;
+  HostCounters* host_counters = nullptr;
   // Where hosts are that are listeners of this process; null: nowhere.
   net::InternalListeners* internal_listeners = nullptr;
   // The CONNECT that the host, a proxy, hears first; empty: none.

@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "upstream/connect.h"
 #include "upstream/pool.h"
+#include "upstream/server_name.h"
 #include "upstream/worker_cluster.h"
 
 namespace fairlead::upstream {
@@ -122,12 +123,14 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   ConnectionUse use;
-  use.asked_name = use_.server_name;
+  if (!isIp(use_.server_name)) use.asked_name = use_.server_name;
   if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
   use.client = use_.client.get();
   use.source = use_.source.get();
   use.protocols = offeredProtocols(protocol_);
   use.internal_listeners = context.internal_listeners;
+  use.stats = &stats;
+  use.host_counters = &counters_;
   net::Connection* const socket =
       beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
@@ -280,7 +283,10 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
     stats.add(by_peer ? Counter::UpstreamCxDestroyRemoteWithActiveRq
                       : Counter::UpstreamCxDestroyLocalWithActiveRq);
   }
-  if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
+  // As the real server, whose codec of HTTP/2 cannot tell that from a broken one.
+  const bool has_served_all = reason == CloseReason::MaxRequests && connection.codec().isMultiplexed();
+  if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage ||
+      has_served_all) {
     stats.add(Counter::UpstreamCxProtocolError);
   }
   if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify ||

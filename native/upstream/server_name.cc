@@ -4,6 +4,11 @@
 
 namespace fairlead::upstream {
 
+bool isIp(std::string_view name) {
+  net::Address address;
+  return net::parseIp(name, &address);
+}
+
 std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
                          const plan::Cluster& cluster) {
   std::string_view name = authority;
@@ -14,12 +19,13 @@ std::string serverNameOf(std::string_view authority, const http::HeaderMap& head
       break;
     }
   }
-  // "[::1]:80" is no name either.
-  if (name.starts_with('[')) return {};
-  const size_t colon = name.rfind(':');
-  if (colon != std::string_view::npos) name = name.substr(0, colon);
-  net::Address address;
-  return net::parseIp(name, &address) ? std::string() : std::string(name);
+  if (name.starts_with('[')) {
+    name = name.substr(1, name.find(']') - 1);
+  } else {
+    name = name.substr(0, name.rfind(':'));
+  }
+  if (isIp(name) && !cluster.auto_san_validation) return {};
+  return std::string(name);
 }
 
 }  // namespace fairlead::upstream

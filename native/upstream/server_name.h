@@ -8,8 +8,11 @@
 
 namespace fairlead::upstream {
 
+bool isIp(std::string_view name);
+
 // Of a cluster with auto_sni: what its header says, or the host that the request goes out with,
-// without a port. Empty: an address, or nothing.
+// without a port. Empty: nothing. An address, which is no name to ask for, only where the cluster
+// wants certificates for it.
 std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
                          const plan::Cluster& cluster);
 

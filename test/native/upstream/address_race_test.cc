@@ -44,8 +44,11 @@ class Handler final : public net::ConnectionHandler {
 struct Race {
   Race(net::Loop& loop, const std::vector<plan::Address>& addresses) {
     net::FileDescriptor fd;
+    ConnectionUse use;
+    use.stats = counters->shard(0);
+    use.host_counters = &host_counters;
     std::unique_ptr<AddressRace> race =
-        AddressRace::begin(addresses, settings, nullptr, &fd, &refused);
+        AddressRace::begin(addresses, settings, use, &fd, &refused);
     if (!race) return;
     connection = new net::Connection(loop, std::move(fd), 64 * 1024,
                                      net::Connection::Start::Connecting, std::move(race));
@@ -53,8 +56,14 @@ struct Race {
     FL_CHECK(connection->start());
   }
 
+  uint64_t connections() { return counters->counted(stats::Cluster::Counter::UpstreamCxTotal); }
+
   plan::Cluster settings;
   Handler handler;
+  stats::Registry registry{1};
+  std::shared_ptr<stats::Block<stats::Cluster>> counters =
+      registry.create<stats::Cluster>(stats::clusterScope("c"));
+  HostCounters host_counters;
   int refused = 0;
   net::Connection* connection = nullptr;
 };
@@ -80,6 +89,9 @@ TEST("the next address is tried at once when one refuses, and the connection is 
   socklen_t size = sizeof peer;
   ::getpeername(race.connection->fd(), reinterpret_cast<sockaddr*>(&peer), &size);
   EXPECT_EQ(ntohs(peer.sin_port), port);
+  // The first counts with the connection.
+  EXPECT_EQ(race.connections(), 2u);
+  EXPECT_EQ(race.host_counters.cx_total.read(), 2u);
   race.connection->close();
   loop.turn(0);
 }
