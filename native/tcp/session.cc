@@ -185,7 +185,7 @@ void Session::countBytes() {
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
   // What a stream moves its connection counts; what comes early, onConnected(); what a filter has
   // refused, nobody.
-  const bool is_refused = finished_ && !termination().empty();
+  const bool is_refused = finished_ && (!termination().empty() || !refusal().empty());
   if (server_socket_ && connected_ && received > 0 && !is_refused) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }
