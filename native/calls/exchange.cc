@@ -377,7 +377,7 @@ void Exchange::rest() {
   status_ = 0;
   is_request_complete_ = is_local_ = is_broken_ = has_ended_ = false;
   waits_for_name_ = false;
-  has_head_ = told_head_ = tells_writable_ = false;
+  has_head_ = told_head_ = tells_writable_ = awaits_grpc_status_ = false;
   calls.give(*this);
 }
 

@@ -101,6 +101,7 @@ class Exchange final : public ListNode<Exchange>,
     return {*cluster_, host, service_->plan.is_internal};
   }
   void countGoogleEnd();
+  void countGrpcAnswer(const http::HeaderMap* fields);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   upstream::HostCounters& countersOf(upstream::Host& host);
 
@@ -155,6 +156,7 @@ class Exchange final : public ListNode<Exchange>,
   bool has_ended_ = false;
   // Its head has come, and was told.
   bool has_head_ = false;
+  bool awaits_grpc_status_ = false;
   bool told_head_ = false;
   bool tells_writable_ = false;
 };

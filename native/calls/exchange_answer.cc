@@ -64,7 +64,15 @@ void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& hea
     attempt.abandon();
     return;
   }
-  (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
+  // How the host did shows in the status of gRPC, where there is one to come.
+  awaits_grpc_status_ = isGrpc() && !end && head.status / 100 != 5;
+  if (head.status / 100 == 5) {
+    host.rq_error.add();
+  } else if (!isGrpc()) {
+    host.rq_success.add();
+  } else if (end) {
+    countGrpcAnswer(&head.headers);
+  }
   upstream::countStatus(answerOf(&attempt.host()), head.status);
   upstream::countCanary(answerOf(&attempt.host()), head.headers, head.status);
   attempt.try_deadline = net::kNever;
@@ -104,6 +112,7 @@ void Exchange::onAttemptData(upstream::Attempt&, std::string_view data, bool end
   if (end && isGrpc()) {
     // There ought to have been trailers.
     grpc_status_ = kUnknown;
+    if (std::exchange(awaits_grpc_status_, false)) countGrpcAnswer(nullptr);
   }
   if (end) {
     this->end();
@@ -123,8 +132,18 @@ void Exchange::onAttemptTrailers(upstream::Attempt&, HeaderMap& trailers) {
   if (has_ended_) return;
   answerComplete();
   if (isGrpc()) readGrpcStatus(trailers);
+  if (std::exchange(awaits_grpc_status_, false)) countGrpcAnswer(&trailers);
   if (kind_ == Kind::HttpStream) trailers_.save({}, {}, {}, trailers);
   end();
+}
+
+// `fields`: null: the answer has ended without a status.
+void Exchange::countGrpcAnswer(const HeaderMap* fields) {
+  const HeaderEntry* const grpc = fields ? fields->find(HeaderId::GrpcStatus) : nullptr;
+  const bool is_well =
+      grpc && format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value())) / 100 != 5;
+  upstream::HostCounters& host = countersOf(attempt_.host());
+  (is_well ? host.rq_success : host.rq_error).add();
 }
 
 void Exchange::readGrpcStatus(const HeaderMap& headers) {
