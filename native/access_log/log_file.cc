@@ -56,7 +56,11 @@ void LogFile::lineDone(size_t worker) {
   stats.add(stats::Filesystem::Counter::WriteBuffered);
   stats.up(stats::Filesystem::Gauge::WriteTotalBuffered, length);
   if (worker == kControlThread) return;
-  if (!has_workers_lines_.load(std::memory_order_relaxed)) has_workers_lines_ = true;
+  if (!has_workers_lines_.load(std::memory_order_relaxed)) {
+    has_workers_lines_ = true;
+    // As in the real server, the first line of a file waits for no others.
+    flush();
+  }
   if (lines.size() >= context_.flush_bytes) onFull(worker);
 }
 
