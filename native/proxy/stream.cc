@@ -155,6 +155,8 @@ bool Stream::checkHead(http::RequestHead& head) {
 // As if the codec had found it: nothing is said of the head.
 void Stream::breakHead(std::string_view details) {
   info_.live_head = nullptr;
+  // Which has not come to its end by then.
+  if (isRequestComplete()) countUnreadRest();
   onRequestBroken(400, details);
 }
 
