@@ -150,7 +150,10 @@ std::string_view HeaderMutations::changeQuery(std::string_view path,
 
 void HeaderMutations::changeParameter(const QueryChange& change, std::string_view value,
                                       std::vector<Parameter>* parameters) {
-  const auto is_meant = [&](const Parameter& one) { return one.first == change.name; };
+  // Whoever encodes a name means the same.
+  const auto is_meant = [&](const Parameter& one) {
+    return http::percentDecoded(one.first) == change.name;
+  };
   const bool is_there = std::ranges::any_of(*parameters, is_meant);
   switch (change.action) {
     case QueryAction::Append:

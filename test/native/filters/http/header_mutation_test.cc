@@ -92,6 +92,8 @@ TEST("A query is changed parameter by parameter, and sorted by name") {
   };
   EXPECT_EQ(changed("/p?there=1&gone=1&more=1&over=1&over=2&gone"),
             std::string("/p?both=b&more=1&more=2&new=n&over=w&there=1"));
+  EXPECT_EQ(changed("/p?g%6Fne=1&%67one&kept=%26"),
+            std::string("/p?both=b&kept=%26&more=2&new=n&there=no"));
   EXPECT_EQ(changed("/p"), std::string("/p?both=b&more=2&new=n&there=no"));
 }
 
