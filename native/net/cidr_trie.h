@@ -34,22 +34,25 @@ class CidrTrie {
     nodes_[at].values.push_back(value);
   }
 
-  // All values of ranges that have the address: each once, the lowest first.
+  // All values of ranges that have the address, each once: the narrowest range first, and of one
+  // range what was added last.
   void find(const Address& address, std::vector<uint32_t>* values) const {
     const std::string_view ip = address.ipBytes();
     if (ip.empty()) return;
     const size_t before = values->size();
+    const auto first = [&] { return values->begin() + static_cast<ptrdiff_t>(before); };
     uint32_t at = rootOf(ip);
     for (size_t i = 0;; ++i) {
       const Node& node = nodes_[at];
-      values->insert(values->end(), node.values.begin(), node.values.end());
+      for (const uint32_t value : node.values) {
+        values->erase(std::remove(first(), values->end(), value), values->end());
+        values->push_back(value);
+      }
       if (i == ip.size() * 8) break;
       at = node.next[bitOf(ip, i)];
       if (at == 0) break;
     }
-    const auto first = values->begin() + static_cast<ptrdiff_t>(before);
-    std::sort(first, values->end());
-    values->erase(std::unique(first, values->end()), values->end());
+    std::reverse(first(), values->end());
   }
 
  private:

@@ -1,7 +1,10 @@
 // Ranges of addresses, found all at once.
 #include "net/cidr_trie.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "test/native/test.h"
@@ -42,9 +45,24 @@ TEST("A trie finds the ranges that hold an address, and no others") {
       }
       std::vector<uint32_t> found;
       trie.find(address, &found);
+      std::ranges::sort(found);
       EXPECT(found == expected);
     }
   }
+}
+
+TEST("The narrowest range comes first, and of one range what was added last") {
+  CidrTrie trie;
+  plan::CidrRange range;
+  range.ip = std::string("\x0a\1\2\3", 4);
+  const std::vector<std::pair<uint32_t, uint32_t>> added = {{8, 1}, {16, 0}, {8, 2}, {24, 1}};
+  for (const auto& [bits, value] : added) {
+    range.prefix_length = bits;
+    trie.add(range, value);
+  }
+  std::vector<uint32_t> found;
+  trie.find(Address::fromIp(range.ip, 80), &found);
+  EXPECT(found == std::vector<uint32_t>({1, 0, 2}));
 }
 
 TEST("A pipe is in no range") {

@@ -40,7 +40,7 @@ std::string from(Proxy& proxy, const std::string& address, const std::string& li
 TEST("Tags are those of all lists that have the client's address, and are counted") {
   Origin origin(repeatRequests);
   Proxy proxy(withTags(origin.port(), someTags()));
-  EXPECT(has(from(proxy, "10.1.2.3"), "x-envoy-ip-tags: wide,narrow\r\n"));
+  EXPECT(has(from(proxy, "10.1.2.3"), "x-envoy-ip-tags: narrow,wide\r\n"));
   EXPECT(has(from(proxy, "10.255.255.255"), "x-envoy-ip-tags: wide\r\n"));
   EXPECT(has(from(proxy, "2001:db8:ffff::1"), "x-envoy-ip-tags: six\r\n"));
   for (const char* elsewhere : {"11.0.0.0", "9.255.255.255", "8.8.9.1", "2001:db9::", "::1"}) {
