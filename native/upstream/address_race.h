@@ -22,9 +22,8 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   // Begins with the first address that the system does not refuse at once: `fd` is its socket.
   // Null: it refuses all, and `error` is its errno of the last. `settings` outlive the race.
   static std::unique_ptr<AddressRace> begin(const std::vector<plan::Address>& addresses,
-                                            const plan::Cluster& settings,
-                                            const ConnectionUse& use, net::FileDescriptor* fd,
-                                            int* error);
+                                            const plan::Cluster& settings, const ConnectionUse& use,
+                                            net::FileDescriptor* fd, int* error);
   ~AddressRace() override;
 
   // What is spoken once it is over; null: nothing. Before it is attached.

@@ -67,7 +67,8 @@ bool Host::changeHealth(HealthFlags cleared, HealthFlags set) {
   return true;
 }
 
-// As in the real server, how it is checked and its other addresses are asked of a host when it is new.
+// As in the real server, how it is checked and its other addresses are asked of a host when it is
+// new.
 bool isSameHost(const plan::Host& a, const plan::Host& b) {
   return a.weight == b.weight && a.priority == b.priority && a.health == b.health &&
          a.canary == b.canary && a.locality_weight == b.locality_weight && isSamePlace(a, b) &&

@@ -284,7 +284,8 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
                       : Counter::UpstreamCxDestroyLocalWithActiveRq);
   }
   // As the real server, whose codec of HTTP/2 cannot tell that from a broken one.
-  const bool has_served_all = reason == CloseReason::MaxRequests && connection.codec().isMultiplexed();
+  const bool has_served_all =
+      reason == CloseReason::MaxRequests && connection.codec().isMultiplexed();
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage ||
       has_served_all) {
     stats.add(Counter::UpstreamCxProtocolError);

@@ -47,8 +47,7 @@ struct Race {
     ConnectionUse use;
     use.stats = counters->shard(0);
     use.host_counters = &host_counters;
-    std::unique_ptr<AddressRace> race =
-        AddressRace::begin(addresses, settings, use, &fd, &refused);
+    std::unique_ptr<AddressRace> race = AddressRace::begin(addresses, settings, use, &fd, &refused);
     if (!race) return;
     connection = new net::Connection(loop, std::move(fd), 64 * 1024,
                                      net::Connection::Start::Connecting, std::move(race));
