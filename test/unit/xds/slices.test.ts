@@ -41,13 +41,16 @@ test('a response of thousands of clusters is read in slices', async () => {
     if (!isOver) setImmediate(turn);
   };
   setImmediate(turn);
-  const response = await decodeDelta(bytes);
-  const decoded = await decodeResources(response, 'name', {
-    unknownFields: 'refused',
-    stats: {} as ControlStats,
-    log: () => undefined,
-  });
-  isOver = true;
+  const stats: Partial<ControlStats> = { countDeprecated: () => undefined };
+  const decoded = await decodeDelta(bytes)
+    .then((response) =>
+      decodeResources(response, 'name', {
+        unknownFields: 'refused',
+        stats: stats as ControlStats,
+        log: () => undefined,
+      }),
+    )
+    .finally(() => (isOver = true));
   assert.ok('resources' in decoded);
   assert.equal(decoded.resources.length, COUNT);
   assert.equal(decoded.resources.at(-1)?.name, `service-${COUNT - 1}`);
