@@ -24,7 +24,7 @@ test('a compressor has the real server’s defaults, and no word of requests', (
   assert.deepEqual(own?.response?.enabled, { value: 1, slot: 0 });
   assert.deepEqual(own?.encoder, {
     coding: 0,
-    level: 5,
+    level: 4,
     strategy: 0,
     window_bits: 12,
     memory_level: 5,
