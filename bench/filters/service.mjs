@@ -1,4 +1,6 @@
 // The gRPC service that filters ask: it lets everything go on. Only what the proxies spend is measured.
+// Where proxies reset streams that they are done with (ext_proc), Node takes many of them for an attack and
+// ends the connection: some requests fail then, of whichever proxy.
 import { createServer } from 'node:http2';
 
 const HEAD_BYTES = 5;
