@@ -19,8 +19,8 @@ class ProtoReader {
     number_ = 0;
     bytes_ = {};
     if (rest_.empty() || !varint(&tag)) return false;
-    field_ = static_cast<uint32_t>(tag >> 3);
-    if (field_ == 0 || tag >> 32 != 0) return fail();
+    tag_ = static_cast<uint32_t>(tag);
+    if (field() == 0 || tag >> 32 != 0) return fail();
     switch (tag & 7) {
       case 0:
         return varint(&number_);
@@ -43,7 +43,9 @@ class ProtoReader {
   // All of it was read, and made sense.
   bool isWhole() const { return !is_broken_ && rest_.empty(); }
 
-  uint32_t field() const { return field_; }
+  uint32_t field() const { return tag_ >> 3; }
+  // With how it is written: for whoever asks only for one kind of it.
+  uint32_t tag() const { return tag_; }
   // Of numbers of any kind, as their bits.
   uint64_t number() const { return number_; }
   bool flag() const { return number_ != 0; }
@@ -83,7 +85,7 @@ class ProtoReader {
   std::string_view rest_;
   std::string_view bytes_;
   uint64_t number_ = 0;
-  uint32_t field_ = 0;
+  uint32_t tag_ = 0;
   bool is_broken_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/proto_reader.h"
 #include "base/wall_clock.h"
 #include "health/payload.h"
 
@@ -280,44 +281,6 @@ void HttpCheck::judge(const Answer& answer) {
 
 // ---- gRPC ----
 
-namespace {
-
-// A number of protobuf's; false: there is none.
-bool readVarint(std::string_view* bytes, uint64_t* value) {
-  *value = 0;
-  for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes->front());
-    bytes->remove_prefix(1);
-    *value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
-
-bool skipField(std::string_view* bytes, uint64_t wire_type) {
-  uint64_t size = 0;
-  switch (wire_type) {
-    case 0:
-      return readVarint(bytes, &size);
-    case 1:
-      size = 8;
-      break;
-    case 2:
-      if (!readVarint(bytes, &size)) return false;
-      break;
-    case 5:
-      size = 4;
-      break;
-    default:
-      return false;
-  }
-  if (size > bytes->size()) return false;
-  bytes->remove_prefix(size);
-  return true;
-}
-
-}  // namespace
-
 bool saysServing(std::string_view body) {
   constexpr size_t kFrameHead = 5;
   if (body.size() < kFrameHead || body[0] != 0) return false;
@@ -327,15 +290,13 @@ bool saysServing(std::string_view body) {
   // One message, and no other.
   if (size != body.size()) return false;
   uint64_t status = 0;
-  while (!body.empty()) {
-    uint64_t key = 0;
-    if (!readVarint(&body, &key)) return false;
-    constexpr uint64_t kStatus = 1 << 3;
-    const bool is_read = key == kStatus ? readVarint(&body, &status) : skipField(&body, key & 7);
-    if (!is_read) return false;
+  ProtoReader reader(body);
+  while (reader.next()) {
+    constexpr uint32_t kStatus = 1 << 3;
+    if (reader.tag() == kStatus) status = reader.number();
   }
   constexpr uint64_t kServing = 1;
-  return status == kServing;
+  return reader.isWhole() && status == kServing;
 }
 
 void GrpcCheck::sendRequest(http::ClientStream& stream) {

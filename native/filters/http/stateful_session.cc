@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/proto_reader.h"
+#include "base/proto_writer.h"
 #include "base/wall_clock.h"
 #include "filters/http/header_rules.h"
 #include "http/cookies.h"
@@ -29,75 +31,23 @@ struct SessionTicket {
   std::string bytes() const;
 };
 
-bool readVarint(std::string_view* rest, uint64_t* out) {
-  *out = 0;
-  for (int shift = 0; shift < 64 && !rest->empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(rest->front());
-    rest->remove_prefix(1);
-    *out |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
-
-// Past a field's value that nobody asks for. False: there is none.
-bool skipValue(uint64_t wire, std::string_view* rest) {
-  uint64_t size = 0;
-  switch (wire) {
-    case 0:
-      return readVarint(rest, &size);
-    case 1:
-      size = 8;
-      break;
-    case 2:
-      if (!readVarint(rest, &size)) return false;
-      break;
-    case 5:
-      size = 4;
-      break;
-    default:
-      return false;
-  }
-  if (size > rest->size()) return false;
-  rest->remove_prefix(size);
-  return true;
-}
-
-std::optional<SessionTicket> SessionTicket::parse(std::string_view rest) {
+std::optional<SessionTicket> SessionTicket::parse(std::string_view bytes) {
+  constexpr uint32_t kAddress = 1 << 3 | 2;
+  constexpr uint32_t kExpires = 2 << 3;
   SessionTicket ticket;
-  while (!rest.empty()) {
-    uint64_t tag = 0;
-    if (!readVarint(&rest, &tag) || tag >> 3 == 0) return std::nullopt;
-    if (tag == (1 << 3 | 2)) {
-      uint64_t size = 0;
-      if (!readVarint(&rest, &size) || size > rest.size()) return std::nullopt;
-      ticket.address = rest.substr(0, size);
-      rest.remove_prefix(size);
-    } else if (tag == (2 << 3 | 0)) {
-      if (!readVarint(&rest, &ticket.expires_s)) return std::nullopt;
-    } else if (!skipValue(tag & 7, &rest)) {
-      return std::nullopt;
-    }
+  ProtoReader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() == kAddress) ticket.address = reader.bytes();
+    if (reader.tag() == kExpires) ticket.expires_s = reader.number();
   }
-  return ticket;
-}
-
-void appendVarint(uint64_t number, std::string* out) {
-  while (number >= 0x80) {
-    out->push_back(static_cast<char>(number | 0x80));
-    number >>= 7;
-  }
-  out->push_back(static_cast<char>(number));
+  return reader.isWhole() ? std::optional(std::move(ticket)) : std::nullopt;
 }
 
 std::string SessionTicket::bytes() const {
-  std::string made(1, static_cast<char>(1 << 3 | 2));
-  appendVarint(address.size(), &made);
-  made.append(address);
-  if (expires_s == 0) return made;
-  made.push_back(static_cast<char>(2 << 3 | 0));
-  appendVarint(expires_s, &made);
-  return made;
+  ProtoWriter made;
+  made.bytes(1, address);
+  if (expires_s != 0) made.number(2, expires_s);
+  return made.take();
 }
 
 // Whether a cookie of that path goes along with the request.
