@@ -129,17 +129,7 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
 
 // What the answer says, or what its HTTP status means; of none at all it is unknown.
 bool Filter::acceptsGrpcStatus(const format::FormatContext& context) const {
-  static const format::HeaderName kGrpcStatus{"grpc-status"};
-  std::string_view text;
-  int64_t status = kUnknownGrpc;
-  const bool is_said = format::FormatContext::find(context.response_trailers, kGrpcStatus, &text) ||
-                       format::FormatContext::find(context.response_headers, kGrpcStatus, &text);
-  if (is_said && !text.empty()) {
-    status = format::parseGrpcStatus(text);
-  } else if (context.status > 0) {
-    status = format::grpcStatusOfHttp(context.status);
-  }
-  return isNamed(static_cast<uint64_t>(status));
+  return isNamed(static_cast<uint64_t>(context.grpcStatus().value_or(kUnknownGrpc)));
 }
 
 bool Filter::acceptsMetadata(const format::FormatContext& context) const {

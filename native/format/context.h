@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -143,6 +144,9 @@ struct FormatContext {
   // The same by a plain name; empty: there is none.
   std::string_view requestHeader(std::string_view name) const;
   static bool find(const http::HeaderMap* headers, const HeaderName& name, std::string_view* value);
+  // What the answer says: in its trailers, or where it has no body in its head; else what its HTTP
+  // status means. None: there is no answer.
+  std::optional<int64_t> grpcStatus() const;
 };
 
 inline bool FormatContext::find(const http::HeaderMap* headers, const HeaderName& name,

@@ -74,6 +74,10 @@ uint16_t httpStatusOfGrpc(int64_t status) {
   return kStatuses[status];
 }
 
+bool isHostWell(std::string_view status) {
+  return httpStatusOfGrpc(parseGrpcStatus(status)) / 100 != 5;
+}
+
 std::string_view grpcStatusName(int64_t status, GrpcStatusStyle style) {
   if (style == GrpcStatusStyle::Number) return {};
   if (status < 0 || status >= static_cast<int64_t>(std::size(kNames))) return {};

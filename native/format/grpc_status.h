@@ -22,6 +22,8 @@ int64_t parseGrpcStatus(std::string_view text);
 int64_t grpcStatusOfHttp(uint16_t status);
 // 500 for what has no name.
 uint16_t httpStatusOfGrpc(int64_t status);
+// Whether the host that sends such a header did well: the rest is its caller's fault, or nobody's.
+bool isHostWell(std::string_view status);
 // Empty: the status has no name, or is to be shown as a number.
 std::string_view grpcStatusName(int64_t status, GrpcStatusStyle style);
 

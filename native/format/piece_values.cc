@@ -275,29 +275,28 @@ bool Piece::appendQueryParameter(const Context& context, std::string* out) const
   return false;
 }
 
-// Only of gRPC requests. A response may have its status in the trailers, or have no body and then
-// in the headers; else HTTP's tells.
+std::optional<int64_t> FormatContext::grpcStatus() const {
+  static const HeaderName kGrpcStatus{"grpc-status"};
+  std::string_view text;
+  const bool is_said =
+      find(response_trailers, kGrpcStatus, &text) || find(response_headers, kGrpcStatus, &text);
+  if (is_said && !text.empty()) return parseGrpcStatus(text);
+  if (status > 0) return grpcStatusOfHttp(status);
+  return std::nullopt;
+}
+
+// Only of gRPC requests.
 bool Piece::appendGrpcStatus(const Context& context, std::string* out) const {
   static const HeaderName kContentType{"content-type"};
-  static const HeaderName kGrpcStatus{"grpc-status"};
   std::string_view type;
   if (!Context::find(context.request_headers, kContentType, &type) || !isGrpcContentType(type)) {
     return false;
   }
-  std::string_view text;
-  int64_t status = 0;
-  const bool is_said = Context::find(context.response_trailers, kGrpcStatus, &text) ||
-                       Context::find(context.response_headers, kGrpcStatus, &text);
-  if (is_said && !text.empty()) {
-    status = parseGrpcStatus(text);
-  } else if (context.status > 0) {
-    status = grpcStatusOfHttp(context.status);
-  } else {
-    return false;
-  }
-  const std::string_view name = grpcStatusName(status, grpc_style_);
+  const std::optional<int64_t> status = context.grpcStatus();
+  if (!status) return false;
+  const std::string_view name = grpcStatusName(*status, grpc_style_);
   if (name.empty()) {
-    appendNumber(status, out);
+    appendNumber(*status, out);
   } else {
     out->append(name);
   }

@@ -298,7 +298,7 @@ void Router::charge(uint16_t status, const HeaderMap* headers, bool end) {
 void Router::countGrpcAnswer(const HeaderMap& fields) {
   if (!info_.host) return;
   const HeaderEntry* const grpc = fields.find(HeaderId::GrpcStatus);
-  if (grpc && format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value())) / 100 != 5) {
+  if (grpc && format::isHostWell(grpc->value())) {
     countersOf(*info_.host).rq_success.add();
   } else {
     countHostError(info_.host);
