@@ -71,10 +71,9 @@ bool Host::changeHealth(HealthFlags cleared, HealthFlags set) {
 // new.
 bool isSameHost(const plan::Host& a, const plan::Host& b) {
   return a.weight == b.weight && a.priority == b.priority && a.health == b.health &&
-         a.canary == b.canary && a.locality_weight == b.locality_weight && isSamePlace(a, b) &&
-         a.hostname == b.hostname && a.region == b.region && a.zone == b.zone &&
-         a.sub_zone == b.sub_zone && a.labels == b.labels && a.list_labels == b.list_labels &&
-         a.hash_key == b.hash_key && isReachedAlike(a, b);
+         a.locality_weight == b.locality_weight && isSamePlace(a, b) && a.hostname == b.hostname &&
+         a.region == b.region && a.zone == b.zone && a.sub_zone == b.sub_zone &&
+         isDescribedAlike(a, b);
 }
 
 bool isDescribedAlike(const plan::Host& a, const plan::Host& b) {
