@@ -1,6 +1,5 @@
 // What this process asks of other servers over HTTP: by undici, which is loaded for the first request.
-import { createRequire } from 'node:module';
-import type * as Undici from 'undici';
+import { undici } from './late-modules.js';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -10,12 +9,9 @@ export interface HttpAnswer {
 /** An answer that is longer is none. */
 const LONGEST_BYTES = 1 << 20;
 
-let loaded: typeof Undici | undefined;
-
 /** On a connection of its own. Undefined: there is no whole answer within the time. */
 export async function httpGet(url: URL, timeoutMs: number): Promise<HttpAnswer | undefined> {
-  loaded ??= createRequire(import.meta.url)('undici') as typeof Undici;
-  const client = new loaded.Client(url.origin, { maxResponseSize: LONGEST_BYTES });
+  const client = new (undici().Client)(url.origin, { maxResponseSize: LONGEST_BYTES });
   try {
     const { statusCode, body } = await client.request({
       method: 'GET',

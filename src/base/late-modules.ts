@@ -1,9 +1,10 @@
-// Node's own modules that most bootstraps do without, loaded when somebody first asks for them: with all
-// that they load themselves they are a tenth of a start.
+// Modules that most bootstraps do without, loaded when somebody first asks for them: what they load
+// themselves would slow every start.
 import { createRequire } from 'node:module';
 import type Crypto from 'node:crypto';
 import type Tls from 'node:tls';
 import type V8 from 'node:v8';
+import type * as Undici from 'undici';
 
 let loadedCrypto: typeof Crypto | undefined;
 export function crypto(): typeof Crypto {
@@ -18,4 +19,9 @@ export function tls(): typeof Tls {
 let loadedV8: typeof V8 | undefined;
 export function v8(): typeof V8 {
   return (loadedV8 ??= createRequire(import.meta.url)('node:v8') as typeof V8);
+}
+
+let loadedUndici: typeof Undici | undefined;
+export function undici(): typeof Undici {
+  return (loadedUndici ??= createRequire(import.meta.url)('undici') as typeof Undici);
 }

@@ -1,8 +1,7 @@
 // Credentials of AWS, fetched from services before they end, and given to all workers. Each filter has a
 // chain of those whom it asks: the first that gives any counts.
+import { undici } from '../base/late-modules.js';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type * as Undici from 'undici';
 import { unawaited } from '../base/bugs.js';
 import { startImmediate, startTimeout } from '../base/timers.js';
 import type { StatsHost } from '../grpc/cluster-stats.js';
@@ -31,14 +30,11 @@ const OK = 200;
 const CREATED = 201;
 const READY = 1;
 
-let loaded: typeof Undici | undefined;
-
 /** Undefined: there is no good answer, whatever was tried. */
 async function ask(request: AwsRequest): Promise<string | undefined> {
-  loaded ??= createRequire(import.meta.url)('undici') as typeof Undici;
   for (let tries = 0; tries <= RETRIES; tries += 1) {
     try {
-      const answer = await loaded.request(request.url, {
+      const answer = await undici().request(request.url, {
         method: request.method,
         body: request.body ?? null,
         headers: {

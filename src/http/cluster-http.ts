@@ -1,7 +1,7 @@
 // HTTP/1.1 to the hosts of a cluster, for whoever posts something: by undici, over connections that last,
 // which count on the cluster and its hosts as a worker's would.
+import { undici } from '../base/late-modules.js';
 import { ownHeader } from '../base/own-headers.js';
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import { monotonicMs } from '../base/clock.js';
@@ -32,11 +32,6 @@ export interface HttpAnswer {
 
 /** What there is of a cluster by its name; undefined: nothing. */
 export type FindCluster = (name: string) => GrpcClusterPlan | undefined;
-
-let loaded: typeof Undici | undefined;
-
-const undici = (): typeof Undici =>
-  (loaded ??= createRequire(import.meta.url)('undici') as typeof Undici);
 
 /** Of answers that nobody reads. */
 const LONGEST_BYTES = 2 ** 20;

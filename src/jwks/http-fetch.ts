@@ -1,5 +1,6 @@
 // HTTP/1.1 to the hosts of a cluster, as the real server's own client asks them: by undici, over sockets
 // that are dialled as those of gRPC services, and counted on the cluster.
+import { undici } from '../base/late-modules.js';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
@@ -24,8 +25,6 @@ export interface HttpAnswer {
 /** An answer that is longer is none. */
 const LONGEST_BYTES = 16 * 2 ** 20;
 const FIRST_ERROR = 500;
-
-let loaded: typeof Undici | undefined;
 
 /** Undefined: there is no whole answer within the time, whatever was tried. */
 export async function fetchOf(
@@ -64,8 +63,7 @@ async function ask(attempt: Attempt): Promise<HttpAnswer | undefined> {
     counts.count('upstream_cx_none_healthy');
     return undefined;
   }
-  loaded ??= createRequire(import.meta.url)('undici') as typeof Undici;
-  const client = new loaded.Client('http://host', {
+  const client = new (undici().Client)('http://host', {
     maxResponseSize: LONGEST_BYTES,
     connect: (_: unknown, done: (error: Error | null, socket: Socket | null) => void) =>
       connect(attempt, host, done),

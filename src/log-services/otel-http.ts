@@ -1,16 +1,14 @@
 // OTLP over HTTP/1.1 to the hosts of a cluster: by undici, over sockets that are dialled as those of
 // gRPC services.
+import { undici } from '../base/late-modules.js';
 import { ownHeader } from '../base/own-headers.js';
 import { timeoutSignal } from '../base/timers.js';
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import type { BuildVersion } from '../base/version.js';
 import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
 import type { OtelHttpPlan } from '../plan/log-service.js';
-
-let loaded: typeof Undici | undefined;
 
 /** The answer's status, on a connection of its own. Undefined: there is none within the time. */
 export async function postLogs(
@@ -20,8 +18,7 @@ export async function postLogs(
   build: BuildVersion,
 ): Promise<number | undefined> {
   if (!host) return undefined;
-  loaded ??= createRequire(import.meta.url)('undici') as typeof Undici;
-  const client = new loaded.Client('http://otlp', {
+  const client = new (undici().Client)('http://otlp', {
     connect: (_: unknown, done: (error: Error | null, socket: Socket | null) => void) => {
       dial(cluster, host, {
         onOpen: (socket) => done(null, socket),

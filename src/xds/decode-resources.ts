@@ -49,6 +49,7 @@ function decode(
   });
   const named = (message as PlainObject)[nameField];
   const name = raw.name !== '' || typeof named !== 'string' ? raw.name : named;
+  if (issues.length === 0) return { resource: { name, message, version: raw.version } };
   const errors = issues.filter(({ severity }) => severity === 'error');
   const told = (issue: (typeof issues)[number]): string => `${name}: ${formatIssue(issue)}`;
   const faults = sortFaults(errors, message, [message])?.get(message);

@@ -28,7 +28,7 @@ export interface ResourceFile {
   readonly versions?: readonly string[];
   /** Absent: none breaks a rule. */
   readonly faults?: FaultsByResource | undefined;
-  /** What is doubtful in a line each, as it was found. */
+  /** All that is wrong or doubtful in `message`, which has the resources. */
   readonly issues: readonly Issue[];
   readonly message: PlainObject;
   readonly unknownFieldCount: number;

@@ -9,8 +9,8 @@ import type {
   envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityEndpoints,
 } from '../../../build/messages.gen.js';
 import type { NativeProxy } from '../../native.js';
-import { DENOMINATORS } from '../../plan/cluster/assignment-policy.js';
 import { resolveClusterType } from '../../plan/cluster/cluster-type.js';
+import { DENOMINATORS } from '../../plan/message/numbers.js';
 import { Place } from '../../plan/message/place.js';
 
 /** A host as the JSON of /clusters has it. */
@@ -37,6 +37,7 @@ interface LiveCluster {
 /** What an endpoint's configuration says of it that keeps requests away. */
 const FAILED: ReadonlySet<string> = new Set(['UNHEALTHY', 'DRAINING', 'TIMEOUT']);
 const DEFAULT_OVERPROVISIONING_FACTOR = 140;
+
 /** None where there is no such cluster. */
 export function readLiveHosts(native: NativeProxy, cluster: string): readonly LiveHost[] {
   const json = native.clusterStatus(cluster);

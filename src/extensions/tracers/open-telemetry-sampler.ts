@@ -7,6 +7,7 @@ import type {
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { SpanSampler_Kind as Kind, type SpanSampler } from '../../plan/plan.gen.js';
+import { DENOMINATORS } from '../../plan/message/numbers.js';
 
 const FOLDER = 'envoy.extensions.tracers.opentelemetry.samplers.v3.';
 const RATIO = supportedFields<RatioBased>(`${FOLDER}TraceIdRatioBasedSamplerConfig`, [
@@ -15,7 +16,6 @@ const RATIO = supportedFields<RatioBased>(`${FOLDER}TraceIdRatioBasedSamplerConf
 const PARENT = supportedFields<ParentBased>(`${FOLDER}ParentBasedSamplerConfig`, [
   'wrapped_sampler',
 ]);
-const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
 /** Undefined after an error. */
 export function compileSampler(config: TypedConfig, place: Place): SpanSampler | undefined {

@@ -3,6 +3,7 @@ import type { envoy_config_endpoint_v3_ClusterLoadAssignment_Policy as Policy } 
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { Assignment } from '../plan.gen.js';
+import { DENOMINATORS } from '../message/numbers.js';
 
 /** What an assignment says beside its hosts. */
 export type AssignmentPolicy = Omit<Assignment, 'cluster_name' | 'hosts'>;
@@ -16,7 +17,6 @@ const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssi
 ]);
 
 const DEFAULT_OVERPROVISIONING_PCT = 140;
-export const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
 export function compilePolicy(policy: Policy, place: Place): AssignmentPolicy {
   refuseOtherFields(place, policy, POLICY);

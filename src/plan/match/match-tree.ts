@@ -34,6 +34,7 @@ import {
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileStringMatcher } from './matchers.js';
 import { compileValueMatcher } from './metadata.js';
+import { DENOMINATORS } from '../message/numbers.js';
 
 /** An extension, as trees name it. */
 interface Named {
@@ -63,7 +64,6 @@ const IP = 'envoy.extensions.matching.input_matchers.ip.v3.Ip';
 const METADATA = 'envoy.extensions.matching.input_matchers.metadata.v3.Metadata';
 const HASHING = 'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing';
 const FRACTION = 'envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction';
-const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 const CEL = 'xds.type.matcher.v3.CelMatcher';
 const IP_TREE = 'xds.type.matcher.v3.IPMatcher';
 const DOMAIN_TREE = 'xds.type.matcher.v3.ServerNameMatcher';

@@ -6,6 +6,9 @@ export function wholeMs(durationMs: number | undefined, fallbackMs: number): num
   return durationMs === undefined ? fallbackMs : Math.trunc(durationMs);
 }
 
+/** Of what a FractionalPercent's numerator is a part. */
+export const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
+
 /** 0 to 100, rounded. */
 export function wholePercent(percent: Percent | undefined, fallback: number): number {
   return percent === undefined ? fallback : Math.round(percent.value ?? 0);

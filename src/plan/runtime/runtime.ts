@@ -1,6 +1,8 @@
 // Runtime values that a compile function asks for: the static layers of the bootstrap, or a later
 // snapshot of all layers (then what depends on it is compiled anew).
 
+import { DENOMINATORS } from '../message/numbers.js';
+
 const MOST = 2 ** 64;
 
 /** A share that a runtime key may hold instead of a plain number. */
@@ -9,7 +11,6 @@ export interface FractionalPercent {
   readonly denominator?: 'HUNDRED' | 'TEN_THOUSAND' | 'MILLION' | undefined;
 }
 
-const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 const MILLION = 1_000_000;
 
 export class RuntimeValues {
