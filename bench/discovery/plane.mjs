@@ -24,22 +24,28 @@ let stream;
 const hostOf = (name) =>
   assignment(name, String(versions.get(name) ?? 1), ports.get(name) ?? originPort);
 
+// Before anything is measured: what a control plane takes to write its answers is nobody's figure.
+const names = Array.from({ length: count }, (_, index) => nameOf(index));
+const allClusters = names.map((name) => cluster(name, '1'));
+const firstHosts = new Map(names.map((name) => [name, hostOf(name)]));
+
 function send(type, resources) {
   stream?.write(response(type, String(nonce), String(++nonce), resources));
 }
 
 function sendClusters() {
-  const names = isAll ? Array.from({ length: count }, (_, index) => nameOf(index)) : [];
-  send(
-    CLUSTERS,
-    names.map((name) => cluster(name, '1')),
-  );
+  send(CLUSTERS, isAll ? allClusters : []);
 }
 
 function take(bytes) {
   const { type_url: type, subscribe, nonce: answered } = readRequest(bytes);
   if (type === CLUSTERS && answered === '') sendClusters();
-  if (type === ASSIGNMENTS && subscribe.length > 0) send(ASSIGNMENTS, subscribe.map(hostOf));
+  if (type === ASSIGNMENTS && subscribe.length > 0) {
+    send(
+      ASSIGNMENTS,
+      subscribe.map((name) => (ports.has(name) ? undefined : firstHosts.get(name)) ?? hostOf(name)),
+    );
+  }
 }
 
 const server = new Server();

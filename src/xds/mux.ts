@@ -1,6 +1,6 @@
 // Types of resources over one stream: that of the bootstrap (ADS), or one of a subscription's own.
 import { guarded, unawaited } from '../base/bugs.js';
-import type { DiscoveryApi } from './api.js';
+import { urlOf, type DiscoveryApi } from './api.js';
 import { decodeResources } from './decode-resources.js';
 import { DeltaState } from './delta-state.js';
 import { DiscoveryStream, type StreamHost } from './discovery-stream.js';
@@ -114,10 +114,12 @@ export class Mux {
   }
 
   #stateOf(api: DiscoveryApi): TypeState {
+    const url = urlOf(api);
+    const known = this.#types.get(url);
+    if (known) return known;
     const made = this.#plan.isDelta ? new DeltaState(api) : new SotwState(api);
-    const state = this.#types.get(made.url) ?? made;
-    this.#types.set(state.url, state);
-    return state;
+    this.#types.set(url, made);
+    return made;
   }
 
   #opened(): void {
