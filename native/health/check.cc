@@ -14,6 +14,8 @@ using Gauge = stats::HealthCheck::Gauge;
 
 namespace {
 
+constexpr uint64_t kMostTogetherMs = 20;
+
 std::unique_ptr<const net::Address> checkAddress(const plan::Host& host) {
   if (!host.check_address) return nullptr;
   return std::make_unique<const net::Address>(net::Address::fromPlan(*host.check_address));
@@ -24,6 +26,11 @@ bool isOfNetwork(Failure failure) {
 }
 
 }  // namespace
+
+net::Millis togetherWithOthers(net::Millis due, uint64_t interval_ms) {
+  const uint64_t grid = std::min(interval_ms / 100, kMostTogetherMs);
+  return grid < 2 ? due : (due + grid / 2) / grid * grid;
+}
 
 Check::Check(CheckContext& context, std::shared_ptr<const CheckConfig> config,
              std::shared_ptr<upstream::Host> host)
@@ -47,7 +54,7 @@ void Check::start() {
   if (jitter_ms == 0) {
     onTimer();
   } else {
-    context_.loop.timers().arm(this, context_.loop.now() + withJitter(0, jitter_ms));
+    armIn(withJitter(0, jitter_ms));
   }
 }
 
@@ -189,7 +196,11 @@ void Check::publish() {
 
 void Check::wait(bool is_well, Transition transition) {
   is_under_way_ = false;
-  context_.loop.timers().arm(this, context_.loop.now() + intervalMs(is_well, transition));
+  armIn(intervalMs(is_well, transition));
+}
+
+void Check::armIn(uint64_t ms) {
+  context_.loop.timers().arm(this, togetherWithOthers(context_.loop.now() + ms, ms));
 }
 
 // A cluster that nobody has used yet is asked less often.

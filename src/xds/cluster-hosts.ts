@@ -26,6 +26,9 @@ export interface ClusterHostsHost extends Subscribing {
   forgetNames(cluster: string): void;
 }
 
+/** What a cluster waits for whose hosts are not asked for yet. */
+const SOON = new Promise<never>(() => undefined);
+
 export class ClusterHosts implements HostSources {
   readonly #native: NativeProxy;
   readonly #assignments: AssignmentBatch;
@@ -67,6 +70,12 @@ export class ClusterHosts implements HostSources {
     return eds && this.#sameEndpoints(eds)?.applied;
   }
 
+  expect({ eds, dns, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
+    if (!dns && (!eds || this.#sameEndpoints(eds))) return;
+    this.#warming.set(name, SOON);
+    this.#native.setWarming(name, true, isNew);
+  }
+
   follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
     const before = this.#sockets.get(name) ?? [];
     this.#sockets.set(name, sockets);
@@ -79,10 +88,7 @@ export class ClusterHosts implements HostSources {
     fresh?.start();
     this.#host.forgetDns(name);
     const answer = dns && this.#host.followDns(dns);
-    const hosts = fresh?.isWarming ? fresh.warmed : answer;
-    this.#warm(name, hosts, isNew);
-    // Where nothing has come, those of the cluster before it are no longer its own.
-    if (fresh && !hosts) this.#native.setWarming(name, false, isNew);
+    this.#warm(name, fresh?.isWarming ? fresh.warmed : answer, isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
   }
@@ -108,10 +114,15 @@ export class ClusterHosts implements HostSources {
   }
 
   #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
+    const wasExpected = this.#warming.get(name) === SOON;
     this.#warming.delete(name);
-    if (!hosts) return;
+    if (!hosts) {
+      // Where nothing has come, those of the cluster before it are no longer its own.
+      if (wasExpected) this.#native.setWarming(name, false, isNew);
+      return;
+    }
     this.#warming.set(name, hosts);
-    this.#native.setWarming(name, true, isNew);
+    if (!wasExpected) this.#native.setWarming(name, true, isNew);
     const end = async (): Promise<void> => {
       await hosts;
       if (this.#warming.get(name) !== hosts) return;

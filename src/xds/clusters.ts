@@ -30,6 +30,8 @@ interface NewCluster {
 
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
+  /** The cluster is there, or is another now, and will be followed: from here on it waits for its hosts. */
+  expect(plan: ClusterPlan, isNew: boolean): void;
   /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
   follow(plan: ClusterPlan, isNew: boolean): void;
   /** Those that it is given already, where they come from the same place on one stream with it. */
@@ -237,7 +239,9 @@ export class ClusterSubscription {
       // Where that one waits itself it was never in use, and what it has replaced stays.
       if (before && !this.#sources.isWarming(name)) this.#replaced.set(name, before);
       this.#current.set(name, { version: own, message, updatedMs });
-      this.#toFollow.set(name, { plan, isNew: !this.#replaced.has(name) });
+      const isNew = !this.#replaced.has(name);
+      this.#sources.expect(plan, isNew);
+      this.#toFollow.set(name, { plan, isNew });
     }
     return [...wrong].map(([name, message]) => `${name}: ${message}`);
   }

@@ -1,4 +1,5 @@
 // Health checks against hosts on loopback: what they find out, and what becomes of it.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,21 @@ TEST(
   EXPECT(proxy.stat("cluster.origin.health_check.failure") == 0u);
   EXPECT(becomes(proxy, 0, {}) && becomes(proxy, 1, {}));
   EXPECT(closing.connections() > 1);
+}
+
+TEST("Checks that are due at nearly the same time begin together") {
+  // Each of 1,000 hosts once in a second: what would wake a thread 1,000 times wakes it 100 times.
+  std::set<net::Millis> wakes;
+  for (net::Millis due = 5'000; due < 6'000; ++due) {
+    const net::Millis together = health::togetherWithOthers(due, 1000);
+    EXPECT(together + 5 >= due && together <= due + 5);
+    wakes.insert(together);
+  }
+  EXPECT(wakes.size() == 101u);
+  // Rare ones by no more than 10 ms, frequent ones to the millisecond.
+  EXPECT(health::togetherWithOthers(60'009, 60'000) == 60'000u);
+  EXPECT(health::togetherWithOthers(60'011, 60'000) == 60'020u);
+  EXPECT(health::togetherWithOthers(157, 100) == 157u);
 }
 
 TEST("Hosts are not well before their first check") {
