@@ -4,6 +4,7 @@
 //   --build       compiles them, and the addon of test/chaos, and runs nothing
 //   --seconds N   of each fuzz target: 1 by default
 //   --seed N      1 by default
+import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +39,29 @@ const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'checked
 const targets = readdirSync(folder).filter((name) => name.startsWith('fuzz-'));
 say(`fuzzing ${targets.length} targets for ${seconds} s each`);
 // A target writes the input that fails to the current folder.
-for (const name of targets) {
-  const corpus = join(root, 'test/fuzz/corpora', `${name.slice('fuzz-'.length)}.corpus`);
-  must(name, join(folder, name), [`${seconds}s`, seed, corpus], { cwd: folder });
+const waiting = [...targets];
+await Promise.all(Array.from({ length: availableParallelism() }, fuzzNext));
+
+/** One after the other, as long as there are any. */
+async function fuzzNext() {
+  for (let name = waiting.shift(); name; name = waiting.shift()) {
+    const corpus = join(root, 'test/fuzz/corpora', `${name.slice('fuzz-'.length)}.corpus`);
+    await mustRun(name, join(folder, name), [`${seconds}s`, seed, corpus], folder);
+  }
+}
+
+function mustRun(what, program, args, cwd) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd, stdio: 'inherit' });
+    child.on('error', ({ message }) => fail(what, message));
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else fail(what, signal ? `signal ${signal}` : `exit code ${code}`);
+    });
+  });
+}
+
+function fail(what, why) {
+  say(`${what} failed: ${why}`);
+  process.exit(1);
 }

@@ -149,7 +149,7 @@ Napi::Value ProxyStats::openStats(const Napi::CallbackInfo& info) {
   const Napi::Object wanted = info[0].As<Napi::Object>();
   auto query = queryOf(wanted);
   if (!query) return fail(info.Env(), query.error().message);
-  data_plane_->refreshStats();
+  data_plane_->refreshStats(query.value().may_begin);
   const stats::Registry& registry = data_plane_->stats();
   const std::string format = textOf(wanted, "format");
   const auto open = format == "json"              ? stats::openJson

@@ -14,6 +14,26 @@ constexpr uint32_t kUses = 1 << 20;
 uint32_t placeOf(Registry::StatId id) { return static_cast<uint32_t>(id); }
 uint32_t useOf(Registry::StatId id) { return static_cast<uint32_t>(id >> 32); }
 
+// Of the beginnings of a text that is refused.
+std::string_view shortestRefused(std::string_view text, const NameTest& passes) {
+  size_t passed = 0;
+  size_t refused = text.size();
+  if (!passes({})) return {};
+  while (refused - passed > 1) {
+    const size_t middle = passed + (refused - passed) / 2;
+    (passes(text.substr(0, middle)) ? passed : refused) = middle;
+  }
+  return text.substr(0, refused);
+}
+
+// The first text that sorts behind all that begin so; empty: there is none.
+std::string behindAllOf(std::string_view beginning) {
+  std::string behind(beginning);
+  while (!behind.empty() && behind.back() == '\xff') behind.pop_back();
+  if (!behind.empty()) behind.back() = static_cast<char>(behind.back() + 1);
+  return behind;
+}
+
 }  // namespace
 
 std::shared_ptr<BlockBase> Registry::existing(const Scope& scope, const Layout& layout) {
@@ -169,11 +189,20 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocksToSend() {
   return result;
 }
 
-std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
+std::vector<std::shared_ptr<BlockBase>> Registry::blocks(const NameTest& may_begin) const {
   std::vector<std::shared_ptr<BlockBase>> result;
-  result.reserve(blocks_.size());
-  for (const std::shared_ptr<BlockBase>& block : blocks_) {
-    if (block->isHeld() && block->isShown()) result.push_back(block);
+  if (!may_begin) result.reserve(blocks_.size());
+  for (auto block = blocks_.begin(); block != blocks_.end();) {
+    const std::string_view prefix = (*block)->scope().prefix;
+    if (may_begin && !may_begin(prefix)) {
+      // Of thousands of clusters the first says that it is none of them.
+      const std::string behind = behindAllOf(shortestRefused(prefix, may_begin));
+      if (behind.empty()) break;
+      block = blocks_.lower_bound(std::string_view(behind));
+      continue;
+    }
+    if ((*block)->isHeld() && (*block)->isShown()) result.push_back(*block);
+    ++block;
   }
   return result;
 }

@@ -98,12 +98,12 @@ bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
 
 namespace {
 
-RowSource::Blocks fitting(RowSource::Blocks blocks, const Query& query) {
+RowSource::Blocks fitting(RowSource::Blocks endpoints, const Query& query) {
   if (query.may_begin) {
-    std::erase_if(blocks,
+    std::erase_if(endpoints,
                   [&](const auto& block) { return !query.may_begin(block->scope().prefix); });
   }
-  return blocks;
+  return endpoints;
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ RowSource::Blocks fitting(RowSource::Blocks blocks, const Query& query) {
 Walk::Walk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? RowSource::Blocks() : fitting(registry.blocks(), query)),
+      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks(query.may_begin)),
       endpoints_(query.hidden_only ? RowSource::Blocks() : fitting(registry.endpoints(), query)) {
   merge_.emplace(RowSource(registry_, blocks_, query_, part_));
 }

@@ -115,14 +115,14 @@ const std::string& DataPlane::addSdsStats(std::string_view secret) {
   return other_stats_.back()->scope().prefix;
 }
 
-void DataPlane::refreshStats() {
+void DataPlane::refreshStats(const stats::NameTest& may_begin) {
   countMisses();
   countWatchdogActions();
   names_.refreshGauges();
   faults_.publish(registry_);
   late_counts_.publish(registry_);
   publishers_.publish();
-  clusters_.refreshGauges();
+  if (!may_begin || may_begin("cluster.")) clusters_.refreshGauges();
   listeners_.refreshGauges();
   sweep();
 }
