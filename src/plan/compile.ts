@@ -5,6 +5,7 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
   envoy_config_bootstrap_v3_Bootstrap_DynamicResources as DynamicResources,
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
+  envoy_config_cluster_v3_Cluster as Cluster,
 } from '../../build/messages.gen.js';
 import { TagNames } from './tag-names.js';
 import { TracerPlans } from './tracer-plans.js';
@@ -257,6 +258,13 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
 /** How many connections all listeners and the admin server may have together. */
 export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 
+/** Its hosts are known before any control plane is asked: those of a file, too. */
+function isPrimary({ type, eds_cluster_config: eds }: Cluster): boolean {
+  if (type !== 'EDS') return true;
+  const { path, path_config_source: file } = eds?.eds_config ?? {};
+  return path !== undefined || file !== undefined;
+}
+
 /** The resource monitor goes before the runtime. */
 function connectionLimitOf(
   overload: OverloadPlan | undefined,
@@ -304,8 +312,8 @@ function contextOf(
     hasAds: bootstrap.dynamic_resources?.ads_config !== undefined,
     reportsLoads: bootstrap.cluster_manager?.load_stats_config !== undefined,
     primaryClusters: new Set(
-      (bootstrap.static_resources?.clusters ?? []).flatMap(({ name = '', type }) =>
-        type === 'EDS' ? [] : name,
+      (bootstrap.static_resources?.clusters ?? []).flatMap((cluster) =>
+        isPrimary(cluster) ? (cluster.name ?? '') : [],
       ),
     ),
     localAddress: options.localAddress,

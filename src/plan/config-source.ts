@@ -21,6 +21,7 @@ const SOURCE = supportedFields<ConfigSource>('envoy.config.core.v3.ConfigSource'
   'self',
   'initial_fetch_timeout',
   'resource_api_version',
+  'authorities',
 ]);
 const PATH = supportedFields<PathConfigSource>('envoy.config.core.v3.PathConfigSource', [
   'path',
@@ -60,6 +61,11 @@ export function compileConfigSource(
     place
       .field('resource_api_version')
       .warn('resources of the v2 API are not there any more', { expected: 'V3' });
+  }
+  if (source.authorities) {
+    place
+      .field('authorities')
+      .warn('has no effect here, as in the real server: only config_sources are chosen by them');
   }
   if (source.path !== undefined) {
     const file = { kind: 'file', path: source.path, watchesWrites: false } as const;

@@ -77,7 +77,7 @@ export class DeltaState extends TypeState {
     }
     for (const resource of resources) this.known.set(resource.name, resource);
     for (const name of removed) this.known.delete(name);
-    this.tellAbsent(new Set(removed));
+    this.tellAbsent(new Set(removed), version);
     this.keepTime(response, namesIn(response, resources));
     this.version = version;
     this.#tellAnswered(response);
@@ -89,7 +89,7 @@ export class DeltaState extends TypeState {
     const left = [...this.known.values()];
     unawaited('resources that are over', this.tellAll(left, NO_VERSION));
     unawaited('resources that are over', this.tellCollections(left, [...names], NO_VERSION));
-    this.tellAbsent(names);
+    this.tellAbsent(names, NO_VERSION);
   }
 
   /** It says nothing, and is neither the heartbeat of what is there nor an answer that there is none. */

@@ -69,6 +69,7 @@ export class EndpointSubscription {
         names: [plan.serviceName || plan.cluster],
         target: `Cluster ${plan.cluster}`,
         judge: (resources) => this.#judge(resources),
+        onAbsent: () => host.stats.count(`${this.#statPrefix}update_empty`),
       },
       host,
     );
@@ -106,6 +107,22 @@ export class EndpointSubscription {
   /** Undefined before the first. */
   get current(): ClusterLoadAssignment | undefined {
     return this.#current;
+  }
+
+  /** It is there before any control plane is asked. */
+  get isOfFile(): boolean {
+    return this.#plan.source.kind === 'file';
+  }
+
+  /** Of a static cluster: its statistics say that it has no hosts yet. */
+  awaitHosts(): void {
+    const tell = (isWarming: boolean): void =>
+      this.#host.stats.setGauge(`${this.#statPrefix}warming_state`, Number(isWarming));
+    tell(true);
+    unawaited(
+      'the first hosts of a cluster',
+      this.#warmed.then(() => tell(false)),
+    );
   }
 
   start(): void {

@@ -1,6 +1,7 @@
 // Listeners that come by LDS: each update names all of them. One that is wrong is refused, and the
 // others are taken all the same.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
+import { countDeprecatedDefaults } from '../config/issues/deprecated-fields.js';
 import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
@@ -312,6 +313,7 @@ export class ListenerSubscription {
     }
     if (listener) this.#refuseSockets(listener, before?.plan, place, round);
     const errors = issues.filter(({ severity }) => severity === 'error');
+    this.#host.stats.countDeprecated(countDeprecatedDefaults(issues));
     for (const issue of issues) {
       if (issue.severity === 'warning') this.#host.log('warning', describe(issue));
     }

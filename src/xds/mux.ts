@@ -70,6 +70,10 @@ export class Mux {
     });
   }
 
+  get isDelta(): boolean {
+    return this.#plan.isDelta;
+  }
+
   /** What has come already is told at once. What comes back ends it. */
   watch(api: DiscoveryApi, watcher: Watcher): () => void {
     const state = this.#stateOf(api);
@@ -146,25 +150,26 @@ export class Mux {
     this.#isBusy = true;
     try {
       for (let next = this.#responses.shift(); next; next = this.#responses.shift()) {
-        await this.#take(next.bytes, next.stream);
-        this.#flush();
+        const answered = await this.#take(next.bytes, next.stream);
+        this.#flush(answered);
       }
     } finally {
       this.#isBusy = false;
     }
   }
 
-  async #take(bytes: Buffer, stream: number): Promise<void> {
+  /** The type that it is answered for. */
+  async #take(bytes: Buffer, stream: number): Promise<TypeState | undefined> {
     const { log, stats } = this.#host;
     let response: DiscoveryResponse;
     try {
       response = await (this.#plan.isDelta ? decodeDelta(bytes) : decodeSotw(bytes));
     } catch (error) {
       // As the real server, whose gRPC decodes messages.
-      if (stream !== this.#current) return;
+      if (stream !== this.#current) return undefined;
       this.#responses = [];
       this.#stream.breakOff(`a response is no protobuf: ${(error as Error).message}`);
-      return;
+      return undefined;
     }
     if (response.identifier !== '')
       stats.setText(`${this.#statPrefix}identifier`, response.identifier);
@@ -174,14 +179,15 @@ export class Mux {
         'warning',
         `Ignoring the message for type URL ${response.url} as it has no current subscribers.`,
       );
-      return;
+      return undefined;
     }
     const { type } = state.api;
     const decoded = await decodeResources(response, NAME_FIELDS[type] ?? 'name', this.#host);
     // The stream has ended meanwhile: the next has all of it again.
-    if (stream !== this.#current) return;
+    if (stream !== this.#current) return undefined;
     if ('why' in decoded) state.refuse(response, decoded.why);
     else await state.take(response, decoded.resources);
+    return state;
   }
 
   /** Later, with all that is asked for meanwhile. */
@@ -196,10 +202,12 @@ export class Mux {
     );
   }
 
-  #flush(): void {
+  /** `answered`: as in the real server, what its resources made others ask for is asked before its answer. */
+  #flush(answered?: TypeState): void {
     if (!this.#stream.isOpen) return;
-    const place = ({ api }: TypeState): number => {
-      const index = ORDER.indexOf(api.type);
+    const place = (state: TypeState): number => {
+      if (state === answered) return ORDER.length + 1;
+      const index = ORDER.indexOf(state.api.type);
       return index < 0 ? ORDER.length : index;
     };
     const states = [...this.#types.values()].toSorted((a, b) => place(a) - place(b));

@@ -290,10 +290,13 @@ class SecretSubscription {
     const [first] = resources;
     if (!first) return `Missing SDS resources for ${name} in onConfigUpdate()`;
     if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
-    const secret = first.message as Secret;
-    if (secret.name !== name) {
-      return `Unexpected SDS secret (expecting ${name}): ${secret.name ?? ''}`;
+    const sent = first.message as Secret;
+    if (sent.name !== name) {
+      return `Unexpected SDS secret (expecting ${name}): ${sent.name ?? ''}`;
     }
+    // As the real server: another kind of secret is a validation context that says nothing.
+    const saysNothing = kind === 'validation_context' && !sent.validation_context;
+    const secret: Secret = saysNothing ? { name, validation_context: {} } : sent;
     // As the real server: what is the same is not looked at again, and what is refused is shown, but for
     // keys of tickets.
     if (this.#latest && messageKey(secret) === messageKey(this.#latest)) return () => undefined;
@@ -308,7 +311,9 @@ class SecretSubscription {
     const read = withContents(secret);
     const isWhole = filesOf(read).paths.length === 0;
     this.#contents = isWhole ? messageKey(read) : undefined;
+    // As the real server: one whose files are not there has not come.
     if (isWhole) this.#show(read);
+    else this.#read = undefined;
     const commit = keys ?? (secret[kind] && this.#take(offered));
     if (!commit) return this.#lacks(secret);
     return () => {

@@ -58,7 +58,7 @@ export class SotwState extends TypeState {
     for (const name of names) this.known.delete(name);
     this.#latest = this.#latest.filter(({ name }) => !names.has(name));
     unawaited('resources that are over', this.tellAll(this.#latest, NO_VERSION));
-    this.tellAbsent(names);
+    this.tellAbsent(names, NO_VERSION);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {

@@ -68,6 +68,8 @@ export class StreamSubscription implements Transport {
       isCollection: this.#wants.isCollection,
       onUpdate: (resources, version) =>
         after(this.#updates.take(resources, version, performance.now()), (wrong) => {
+          // As the real server: incremental ones count it as they begin, too.
+          if (wrong !== undefined && this.#mux.isDelta) this.#updates.count('update_attempt');
           if (wrong !== undefined) return refused(wrong);
           this.#updates.count('update_attempt');
           log(
@@ -78,8 +80,10 @@ export class StreamSubscription implements Transport {
           return undefined;
         }),
       onRefused: refused,
-      onAbsent: () => {
+      onAbsent: (version) => {
         this.#wants.onAbsent?.();
+        this.#updates.count('update_attempt');
+        this.#updates.tellAbsence(version);
         this.#first.end();
       },
       ...(onAnswered && { onAnswered }),

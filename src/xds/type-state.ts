@@ -109,9 +109,9 @@ export abstract class TypeState {
   /** The time of these is over. */
   protected abstract expire(names: ReadonlySet<string>): void;
 
-  protected tellAbsent(names: ReadonlySet<string>): void {
+  protected tellAbsent(names: ReadonlySet<string>, version: string): void {
     const found = new Set([...names].flatMap((name) => this.#watchersOf(name)));
-    for (const watcher of found) watcher.onAbsent();
+    for (const watcher of found) watcher.onAbsent(version);
   }
 
   /** The stream is not needed any more. */

@@ -86,6 +86,11 @@ export class Updates {
     this.#plan.onRejected?.();
   }
 
+  /** What was asked for is not there, which is taken as any update is. */
+  tellAbsence(version: string): void {
+    this.#host.stats.tellUpdate(this.#plan.statPrefix, version, performance.now());
+  }
+
   /** One after the other. What is wrong; `startedMs`: of performance.now(). */
   take(
     messages: readonly Offered[],

@@ -24,8 +24,8 @@ export interface Watcher {
   onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined>;
   /** The update could not be read, or somebody else has refused it: it is taken by nobody. */
   onRefused(why: string): void;
-  /** What it asks for is not there. */
-  onAbsent(): void;
+  /** What it asks for is not there, as the update of that version says, or as its time is over. */
+  onAbsent(version: string): void;
   /** Of what was asked for beside that: these names have been answered, one way or the other. */
   onAnswered?(names: readonly string[]): void;
   /** The control plane cannot be reached. */

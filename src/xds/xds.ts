@@ -181,13 +181,16 @@ export class Xds {
   async start(onClusters: () => Promise<void>): Promise<void> {
     // Control planes may be behind them.
     this.#secrets.start();
+    const hosts = [...this.#hosts.endpoints.values()];
+    for (const one of hosts) one.awaitHosts();
+    for (const one of hosts) if (one.isOfFile) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
     this.#planes.open();
     for (const one of this.#layers) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
-    for (const one of this.#hosts.endpoints.values()) one.start();
+    for (const one of hosts) if (!one.isOfFile) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
     this.#clusters?.start();
@@ -205,9 +208,9 @@ export class Xds {
     this.#isStarted = true;
   }
 
-  /** What listeners wait for, or the start, as /init_dump calls it. */
-  get unready(): readonly string[] {
-    if (!this.#areClustersReady) return [];
+  /** What listeners wait for, or the start, as /init_dump calls it; undefined: nobody has been asked yet. */
+  get unready(): readonly string[] | undefined {
+    if (!this.#areClustersReady) return undefined;
     return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
@@ -227,8 +230,9 @@ export class Xds {
 
   /** The certificates of all transport sockets. */
   tlsFiles(): TlsFiles[] {
-    const others = this.#areClustersReady ? [] : this.#listenerTls.map(({ files }) => files);
-    return [...this.#secrets.files, ...others];
+    const others = this.#areClustersReady ? [] : this.#listenerTls;
+    const whole = others.filter(({ recipe }) => !recipe).map(({ files }) => files);
+    return [...this.#secrets.files, ...whole];
   }
 
   secrets(): DynamicSecret[] {

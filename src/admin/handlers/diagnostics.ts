@@ -29,12 +29,13 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
 function initDump(host: AdminHost): AdminReply {
   const { xds, bootstrap } = host;
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
-  const unready = new Set(xds?.unready ?? []);
+  const known = xds ? xds.unready : [];
+  const unready = known && new Set(known);
   const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
   const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
   const ofListeners = [...fixed, ...warming].map((listener) => ({
     listener,
-    targets: targetsOf(listener).filter((target) => unready.has(target)),
+    targets: targetsOf(listener).filter((target) => unready?.has(target) ?? true),
   }));
   const dumps = ofListeners.map(({ listener, targets }) => ({
     name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,

@@ -14,8 +14,13 @@ const HOLDERS: readonly unknown[] = [
 const MADE_ONCE: readonly unknown[] = ['access_log', 'upstream_log'];
 
 export function countDeprecatedUses(issues: readonly Issue[]): number {
-  return issues.filter(isDeprecatedUse).reduce((uses, { path }) => uses + timesRead(path), 0);
+  const fields = issues.filter(isDeprecatedUse);
+  return fields.reduce((uses, { path }) => uses + timesRead(path), countDeprecatedDefaults(issues));
 }
+
+/** What is found as something is made, once each time. */
+export const countDeprecatedDefaults = (issues: readonly Issue[]): number =>
+  issues.filter(({ code }) => code === 'deprecated_default').length;
 
 export const isDeprecatedUse = ({ code, severity }: Issue): boolean =>
   code === 'deprecated_field' && severity !== 'error';

@@ -93,6 +93,13 @@ function warnOfNoEffect(config: DownstreamTls, place: Place): void {
   const { validation_context: own, validation_context_sds_secret_config: secret } =
     config.common_tls_context ?? {};
   const combined = config.common_tls_context?.combined_validation_context;
+  if (config.require_client_certificate === undefined && (own ?? secret ?? combined)) {
+    place.warnOfDefault(
+      'clients need not show a certificate, though there is something to verify it with: this default is ' +
+        'deprecated',
+      { expected: 'require_client_certificate: true or false' },
+    );
+  }
   const isVerified =
     own?.trusted_ca ?? own?.system_root_certs ?? own?.custom_validator_config ?? secret ?? combined;
   const hashes = [own?.verify_certificate_hash, own?.verify_certificate_spki];

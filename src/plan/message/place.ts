@@ -71,7 +71,17 @@ export class Place {
     this.#add('warning', message, hint);
   }
 
-  #add(severity: 'error' | 'warning', message: string, hint: Hint): void {
+  /** What is not said will mean something else one day: it counts as a use of what is deprecated. */
+  warnOfDefault(message: string, hint: Hint = {}): void {
+    this.#add('warning', message, hint, 'deprecated_default');
+  }
+
+  #add(
+    severity: 'error' | 'warning',
+    message: string,
+    hint: Hint,
+    code?: 'deprecated_default',
+  ): void {
     this.#issues.push({
       severity,
       path: this.path,
@@ -79,6 +89,7 @@ export class Place {
       ...(hint.expected !== undefined && { expected: hint.expected }),
       ...(hint.suggestion !== undefined && { suggestion: hint.suggestion }),
       ...(hint.related && { related: { path: hint.related.path } }),
+      ...(code && { code }),
     });
   }
 }

@@ -41,6 +41,7 @@ function compileChain(context: object, bootstrap: object = {}): Compiled {
 }
 
 const common = (fields: object): object => ({
+  require_client_certificate: false,
   common_tls_context: { tls_certificates: [PAIR], ...fields },
 });
 
@@ -286,7 +287,10 @@ test('secrets of the bootstrap are used by their names, alone or with a default 
       validation_context_sds_secret_config: { name: 'authority' },
     },
   };
-  const { issues, chain } = compileChain({ common_tls_context: named }, { secrets });
+  const { issues, chain } = compileChain(
+    { require_client_certificate: false, common_tls_context: named },
+    { secrets },
+  );
   assert.deepEqual(issues, []);
   assert.equal(chain?.tls?.certificates?.[0]?.name, 'pair');
   assert.equal(chain.tls.validation?.name, 'authority');
@@ -332,6 +336,8 @@ test('what the real server takes and does not do is told', () => {
   assert.deepEqual(warned(required, {}), told);
   assert.deepEqual(warned(required, { trusted_ca: text(AUTHORITY) }), []);
   assert.deepEqual(warned(required, { verify_certificate_hash: ['ab'.repeat(32)] }), []);
+  const unsaid = { common_tls_context: { tls_certificates: [PAIR], validation_context: {} } };
+  assert.match(compileChain(unsaid).issues[0] ?? '', /: this default is deprecated$/);
 });
 
 test('the control plane trusts whatever authorities a file has, as workers do', () => {
