@@ -29,6 +29,8 @@ export interface Wanted {
   readonly names: readonly string[];
   /** The only name is that of a collection. */
   readonly isCollection?: boolean;
+  /** As Watcher's. */
+  readonly prefix?: string;
   readonly statPrefix: string;
   readonly onAnswered?: (names: readonly string[]) => void;
   readonly onAbsent?: () => void;
@@ -92,13 +94,13 @@ export class ControlPlanes {
   }
 
   transport(
-    { api, source, names, isCollection, statPrefix, onAnswered, onAbsent }: Wanted,
+    { api, source, names, isCollection, prefix, statPrefix, onAnswered, onAbsent }: Wanted,
     updates: Updates,
   ): Transport {
     const host = this.#host;
     if (source.kind === 'file') return new FileSubscription(source, updates, host);
     const wants = {
-      ...{ api, names, isCollection, onAnswered, onAbsent },
+      ...{ api, names, isCollection, prefix, onAnswered, onAbsent },
       initialFetchTimeoutMs: source.initialFetchTimeoutMs,
     };
     if (source.kind === 'rest') {

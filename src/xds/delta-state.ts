@@ -5,6 +5,7 @@ import { NO_VERSION, TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
+const nameOf = ({ name }: RawResource): string => name;
 
 /** What is wrong; undefined: each name is there once. */
 function namedTwice({ resources, removed }: DiscoveryResponse): string | undefined {
@@ -64,12 +65,12 @@ export class DeltaState extends TypeState {
       return;
     }
     const changed = [...resources.map(({ name }) => name), ...removed];
-    const refusals = this.isWildcard
-      ? await this.tellAll(this.#afterwards(resources, removed), version)
-      : [
-          ...(await this.tellNamed(resources, version)),
-          ...(await this.tellCollections(this.#afterwards(resources, removed), changed, version)),
-        ];
+    const afterwards = this.#afterwards(resources, removed);
+    const refusals = [
+      ...(await this.tellAll(afterwards, version, [...response.resources.map(nameOf), ...removed])),
+      ...(await this.tellNamed(resources, version)),
+      ...(await this.tellCollections(afterwards, changed, version)),
+    ];
     if (streams !== this.streams) return;
     if (refusals.length > 0) {
       this.refuseRest(response, refusals);
@@ -106,17 +107,18 @@ export class DeltaState extends TypeState {
     const names = this.names();
     if (!this.isWildcard && names !== this.#subscribed) this.forgetOthers(names);
     const isFirst = this.#isFirst && this.watchers.size > 0;
-    const isSame = names === this.#subscribed;
-    const fresh = isSame ? [] : [...names].filter((name) => !this.#subscribed.has(name));
     // What is asked for beside all that there is comes after it: the first request would ask for no more.
-    const asked = isFirst && this.isWildcard ? [] : [...this.#toAsk];
+    const isForAll = isFirst && this.isWildcard;
+    const isSame = names === this.#subscribed || isForAll;
+    const fresh = isSame ? [] : [...names].filter((name) => !this.#subscribed.has(name));
+    const asked = isForAll ? [] : [...this.#toAsk];
     const subscribe = [...new Set([...fresh, ...asked])];
     for (const name of asked) this.#toAsk.delete(name);
     const unsubscribe = isSame ? [] : [...this.#subscribed].filter((name) => !names.has(name));
     const hasNews = subscribe.length > 0 || unsubscribe.length > 0;
     const answer = this.#answers.shift();
     if (!hasNews && !isFirst && !answer) return undefined;
-    this.#subscribed = names;
+    if (!isForAll) this.#subscribed = names;
     this.#isFirst &&= !isFirst;
     return encodeDelta({
       ...{ node, url: this.url, subscribe, unsubscribe },

@@ -138,6 +138,8 @@ class ClustersOnDemand {
     const plans = resources.flatMap(({ message, place, version: own }) => {
       const cluster = message as Cluster;
       const known = this.#current.get(cluster.name ?? '');
+      // It has come by CDS as well, on the same stream.
+      if (!known && this.#host.isStatic(cluster.name ?? '')) return [];
       if (known && JSON.stringify(known.message) === JSON.stringify(cluster)) return [];
       const plan = this.#compile(cluster, place);
       return plan ? { plan, message: cluster, version: own || version } : [];

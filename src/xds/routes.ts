@@ -31,6 +31,8 @@ export class RouteSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #current: DynamicRoutes | undefined;
+  /** With its virtual hosts, where those come by VHDS: as the real server, nothing before them. */
+  #shown: DynamicRoutes | undefined;
   #onFirst: () => void = () => undefined;
   #onArrived: () => void = () => undefined;
   #isArrived = false;
@@ -64,9 +66,9 @@ export class RouteSubscription {
     );
   }
 
-  /** Undefined before the first. */
+  /** As it is in use; undefined before the first. */
   get current(): DynamicRoutes | undefined {
-    return this.#current;
+    return this.#shown;
   }
 
   /** `onFirst`: routes have come, or are not waited for any longer. */
@@ -185,13 +187,18 @@ export class RouteSubscription {
       if (JSON.stringify(message) === JSON.stringify(this.#current?.message)) return undefined;
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
-      const updatedMs = Date.now();
       if (!known) this.#follow(vhds);
-      this.#current = { version: first.version || version, message, updatedMs };
-      this.#host.stats.count(`${this.#statPrefix}config_reload`);
-      this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
+      this.#current = { version: first.version || version, message, updatedMs: Date.now() };
+      if (!vhds || known) this.#show(this.#current.version, whole);
       return undefined;
     };
+  }
+
+  #show(version: string, message: RouteConfiguration): void {
+    const updatedMs = Date.now();
+    this.#shown = { version, message, updatedMs };
+    this.#host.stats.count(`${this.#statPrefix}config_reload`);
+    this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
   }
 
   #follow(plan: VhdsPlan | undefined): void {
@@ -199,7 +206,7 @@ export class RouteSubscription {
     this.#hosts =
       plan &&
       new VirtualHostSubscription(plan, this.#native, this.#host, {
-        use: (hosts, resources) => this.#useHosts(hosts, resources),
+        use: (hosts, resources, version) => this.#useHosts(hosts, resources, version),
         onAnswered: (names) => {
           const kind = Demand_Kind.VIRTUAL_HOST;
           const met_demands = names.map((name) => ({ kind, name }));
@@ -209,16 +216,23 @@ export class RouteSubscription {
     this.#hosts?.start(this.#hold());
   }
 
-  #useHosts(hosts: readonly VirtualHost[], resources: readonly Resource[]): string | Commit {
+  #useHosts(
+    hosts: readonly VirtualHost[],
+    resources: readonly Resource[],
+    version: string,
+  ): string | Commit {
     const message = this.#current?.message;
     const [first] = resources;
     if (!message) return () => undefined;
     const issues: Issue[] = [];
     const place = first?.place ?? Place.root(issues);
-    const tables = this.#compile(this.#plan.tables, withHosts(message, hosts), place);
+    const whole = withHosts(message, hosts);
+    const tables = this.#compile(this.#plan.tables, whole, place);
     return () => {
       const errors = this.#fill(tables);
-      return errors.length > 0 ? errors.join('\n') : undefined;
+      if (errors.length > 0) return errors.join('\n');
+      this.#show(version, whole);
+      return undefined;
     };
   }
 }

@@ -47,6 +47,8 @@ export class Secrets {
   readonly #host: Subscribing;
   readonly #sockets = new Map<TlsSocketPlan, Socket>();
   readonly #subscriptions = new Map<string, SecretSubscription>();
+  /** Keys of those that are shown already, and asked for once their sockets are there. */
+  readonly #announced = new Set<string>();
   /** Of filters, by their numbers. */
   readonly #texts = new Map<number, SecretRequest>();
   readonly #live: LiveSources;
@@ -78,6 +80,16 @@ export class Secrets {
     return [...this.#subscriptions.values()].map(({ current }) => current);
   }
 
+  /** It will be added: its secrets are known of from here on. */
+  announce({ recipe }: TlsSocketPlan): void {
+    for (const request of recipe?.requests ?? []) {
+      const key = keyOf(request);
+      if (this.#subscriptions.has(key)) continue;
+      this.#announced.add(key);
+      this.#make(request, key);
+    }
+  }
+
   /** The data plane has it. */
   add(plan: TlsSocketPlan): void {
     this.#sockets.set(plan, { plan, files: plan.files });
@@ -107,6 +119,7 @@ export class Secrets {
   remove(plan: TlsSocketPlan): void {
     this.#sockets.delete(plan);
     for (const [key, subscription] of this.#subscriptions) {
+      if (this.#announced.has(key)) continue;
       if (this.#dependents(key).length > 0 || this.#textsOf(key).length > 0) continue;
       subscription.end();
       this.#subscriptions.delete(key);
@@ -116,7 +129,7 @@ export class Secrets {
   /** What files say already is in use when this returns. */
   start(): void {
     this.#isStarted = true;
-    for (const one of this.#subscriptions.values()) one.start();
+    for (const [key, one] of this.#subscriptions) if (!this.#announced.has(key)) one.start();
   }
 
   stop(): void {
@@ -125,7 +138,13 @@ export class Secrets {
 
   #subscribe(request: SecretRequest): void {
     const key = keyOf(request);
-    if (this.#subscriptions.has(key)) return;
+    const known = this.#subscriptions.get(key);
+    if (known && !this.#announced.delete(key)) return;
+    const one = known ?? this.#make(request, key);
+    if (this.#isStarted) one.start();
+  }
+
+  #make(request: SecretRequest, key: string): SecretSubscription {
     const one = new SecretSubscription(request, this.#native, this.#host, (offered) => {
       const made = this.#remake(this.#dependents(key), { key, offered });
       if (!made || (offered && !isReadable(offered, request))) return undefined;
@@ -136,7 +155,7 @@ export class Secrets {
       };
     });
     this.#subscriptions.set(key, one);
-    if (this.#isStarted) one.start();
+    return one;
   }
 
   #textsOf(key: string): number[] {

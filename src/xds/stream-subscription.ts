@@ -14,6 +14,8 @@ export interface StreamWants {
   readonly names: readonly string[];
   /** The only name is that of a collection. */
   readonly isCollection?: boolean | undefined;
+  /** As Watcher's. */
+  readonly prefix?: string | undefined;
   readonly initialFetchTimeoutMs: number;
   readonly onAnswered?: ((names: readonly string[]) => void) | undefined;
   readonly onAbsent?: (() => void) | undefined;
@@ -66,6 +68,7 @@ export class StreamSubscription implements Transport {
     this.#leave = this.#mux.watch(api, {
       names: this.#names,
       isCollection: this.#wants.isCollection,
+      prefix: this.#wants.prefix,
       onUpdate: (resources, version) =>
         after(this.#updates.take(resources, version, performance.now()), (wrong) => {
           // As the real server: incremental ones count it as they begin, too.
@@ -105,11 +108,13 @@ export class StreamSubscription implements Transport {
       this.#mux.ask(this.#wants.api, name);
       return;
     }
+    this.#updates.count('update_attempt');
     this.#names.push(canonicalName(name));
     this.#mux.nudge(this.#wants.api);
   }
 
   ask(name: string): void {
+    this.#updates.count('update_attempt');
     this.#mux.ask(this.#wants.api, name);
   }
 

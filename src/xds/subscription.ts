@@ -17,6 +17,8 @@ export interface SubscriptionPlan {
   readonly names: readonly string[];
   /** The only name is that of a collection. */
   readonly isCollection?: boolean;
+  /** As Watcher's. */
+  readonly prefix?: string;
   /** What /init_dump calls it while its first update is waited for. */
   readonly target: string;
   readonly judge: JudgeResources;

@@ -145,12 +145,9 @@ export abstract class TypeState {
     return [...this.watchers].some(({ names }) => names.length === 0);
   }
 
-  /** Of all watchers; none where one of them asks for all. The same object, while it is the same. */
+  /** Of all watchers, beside those that ask for all. The same object, while it is the same. */
   protected names(): ReadonlySet<string> {
-    if (!this.#names) {
-      const all = this.isWildcard ? [] : [...this.watchers].flatMap(({ names }) => names);
-      this.#names = new Set(all);
-    }
+    this.#names ??= new Set([...this.watchers].flatMap(({ names }) => names));
     return this.#names;
   }
 
@@ -215,10 +212,13 @@ export abstract class TypeState {
   protected async tellAll(
     resources: readonly KnownResource[],
     version: string,
+    changed: readonly string[] = [],
   ): Promise<readonly Refusal[]> {
     const refusals: Refusal[] = [];
     for (const watcher of [...this.watchers]) {
-      if (watcher.names.length > 0) continue;
+      const { names, prefix } = watcher;
+      if (names.length > 0) continue;
+      if (prefix !== undefined && !changed.some((name) => name.startsWith(prefix))) continue;
       const wrong = await watcher.onUpdate(resources, version);
       if (wrong !== undefined) refusals.push({ watcher, why: wrong });
     }

@@ -18,7 +18,11 @@ export interface VhdsPlan {
 
 export interface VhdsEvents {
   /** Puts them in place beside the route configuration's own; what is wrong. */
-  use(hosts: readonly VirtualHost[], resources: readonly Resource[]): string | Commit;
+  use(
+    hosts: readonly VirtualHost[],
+    resources: readonly Resource[],
+    version: string,
+  ): string | Commit;
   /** Requests wait for these no more. */
   onAnswered(names: readonly string[]): void;
 }
@@ -44,7 +48,8 @@ export class VirtualHostSubscription {
       {
         ...{ source: plan.source, statPrefix: this.#statPrefix, api: VHDS, names: [] },
         target: `VHDS ${plan.name}`,
-        judge: (resources) => this.#judge(resources),
+        prefix: `${plan.name}/`,
+        judge: (resources, version) => this.#judge(resources, version),
         onAnswered: (names) => events.onAnswered(names),
       },
       host,
@@ -78,11 +83,11 @@ export class VirtualHostSubscription {
     this.#native.removeStats(this.#statPrefix);
   }
 
-  #judge(resources: readonly Resource[]): string | Commit {
+  #judge(resources: readonly Resource[], version: string): string | Commit {
     const prefix = `${this.#plan.name}/`;
     const own = resources.filter(({ name }) => name.startsWith(prefix));
     const hosts = own.map(({ message }) => message as VirtualHost);
-    const commit = this.#events.use(hosts, own);
+    const commit = this.#events.use(hosts, own, version);
     if (typeof commit === 'string') return commit;
     return () => {
       const wrong = commit();

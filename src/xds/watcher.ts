@@ -20,6 +20,8 @@ export interface Watcher {
   readonly names: readonly string[];
   /** Its only name is that of a collection: each time it is told of all that are in it. */
   readonly isCollection?: boolean | undefined;
+  /** It is told only of updates that say something of such names. */
+  readonly prefix?: string | undefined;
   /** What is wrong with them. */
   onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined>;
   /** The update could not be read, or somebody else has refused it: it is taken by nobody. */

@@ -137,6 +137,7 @@ export class Xds {
     for (const one of plan.eds) this.#hosts.addEndpoints(one);
     for (const one of plan.tls) this.#secrets.add(one);
     this.#listenerTls = plan.listenerTls;
+    for (const one of plan.listenerTls) this.#secrets.announce(one);
     this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, this.#hosts);
     const parts = { sources: plan.context.clusterSources, compile: plan.compileClusterLater };
     this.#demands = new Demands(parts, native, this.#host, {
