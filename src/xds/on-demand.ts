@@ -135,11 +135,15 @@ class ClustersOnDemand {
   }
 
   #judge(source: number, resources: readonly Resource[], version: string): string | Commit {
+    const isOfCds = ({ name = '' }: Cluster): boolean =>
+      !this.#current.has(name) && this.#host.isStatic(name);
+    const messages = resources.map(({ message }) => message as Cluster);
+    // Such as have come by CDS as well, on the same stream.
+    const there = messages.filter(isOfCds).map(({ name = '' }) => name);
     const plans = resources.flatMap(({ message, place, version: own }) => {
       const cluster = message as Cluster;
       const known = this.#current.get(cluster.name ?? '');
-      // It has come by CDS as well, on the same stream.
-      if (!known && this.#host.isStatic(cluster.name ?? '')) return [];
+      if (isOfCds(cluster)) return [];
       if (known && JSON.stringify(known.message) === JSON.stringify(cluster)) return [];
       const plan = this.#compile(cluster, place);
       return plan ? { plan, message: cluster, version: own || version } : [];
@@ -161,6 +165,7 @@ class ClustersOnDemand {
         this.#host.hosts.follow(plan, isNew);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }
+      for (const name of there) this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
       return undefined;
     };
   }

@@ -89,7 +89,13 @@ export class StreamSubscription implements Transport {
         this.#updates.tellAbsence(version);
         this.#first.end();
       },
-      ...(onAnswered && { onAnswered }),
+      ...(onAnswered && {
+        onAnswered: (names: readonly string[]) => {
+          // There is nothing yet: the real server would wait for as long as it may.
+          if (names.length === 0) this.#first.end();
+          onAnswered(names);
+        },
+      }),
       onFailure: () => {
         this.#updates.count('update_failure');
         this.#updates.count('update_attempt');

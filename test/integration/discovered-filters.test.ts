@@ -199,6 +199,33 @@ test('a virtual host is asked for when a request wants it', async (t) => {
   assert.deepEqual(new Set(asked), new Set(['table/a.test', 'table/nobody.test']));
 });
 
+for (const isDelta of [false, true]) {
+  const how = isDelta ? 'incremental' : 'state of the world';
+  test(`a cluster is asked for beside all those of CDS, on one stream (${how})`, async (t) => {
+    const plane = await ControlPlane.start(t);
+    const odcds = { timeout: '5s', source: ADS };
+    const on = { '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand`, odcds };
+    const route = { cluster_header: 'x-cluster' };
+    const { get } = await start(
+      t,
+      plane,
+      {
+        route_config: {
+          virtual_hosts: [
+            { name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route }] },
+          ],
+        },
+        http_filters: [{ name: 'on', typed_config: on }, ROUTER],
+      },
+      isDelta,
+    );
+    plane.set(CLUSTER, '2', [{ name: 'base' }, { name: 'there' }], { isOnDemand: true });
+    // It is there, and has no hosts.
+    assert.equal(await get('a.test', { 'x-cluster': 'there' }), '503 no healthy upstream');
+    assert.equal(await get('a.test', { 'x-cluster': 'there' }), '503 no healthy upstream');
+  });
+}
+
 test('a cluster is asked for when a request names it', async (t) => {
   const origin = createServer((_, response) => response.end('the origin'));
   origin.listen(0, '127.0.0.1');
