@@ -3,13 +3,17 @@
 import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { guarded } from '../base/bugs.js';
-import { startInterval } from '../base/timers.js';
+import { startInterval, startTimeout } from '../base/timers.js';
 import type { FileSource } from '../plan/sources.js';
+
+/** What is made in a folder only to be moved is gone by then: it does not count. */
+const SETTLING_MS = 20;
 
 export class FileWatch {
   readonly #watchers: FSWatcher[] = [];
   readonly #onChange: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   /** Throws where there is nothing to watch. */
   constructor(source: Omit<FileSource, 'kind'>, onChange: () => void) {
@@ -21,10 +25,14 @@ export class FileWatch {
     }
     if (watchedDirectory === undefined) this.#watchMoves(dirname(path), basename(path));
     else this.#watchMoves(watchedDirectory, undefined);
-    if (watchesWrites) this.#watch(dirname(path), 'change', (name) => name === basename(path));
+    if (!watchesWrites) return;
+    this.#watch(dirname(path), 'change', (name) => {
+      if (name === basename(path)) this.#onChange();
+    });
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     for (const watcher of this.#watchers) watcher.close();
   }
@@ -35,19 +43,23 @@ export class FileWatch {
     for (const name of only === undefined ? readdirSync(folder) : [only]) {
       known.set(name, identityOf(join(folder, name)));
     }
-    this.#watch(folder, 'rename', (name) => {
-      if (only !== undefined && name !== only) return false;
+    const look = (name: string): void => {
+      if (this.#isClosed) return;
       const before = known.get(name);
       const now = identityOf(join(folder, name));
       if (now === undefined) known.delete(name);
       else known.set(name, now);
-      return now !== undefined && now !== before;
+      if (now !== undefined && now !== before) this.#onChange();
+    };
+    this.#watch(folder, 'rename', (name) => {
+      if (only === undefined) startTimeout(() => look(name), SETTLING_MS).unref();
+      else if (name === only) look(name);
     });
   }
 
-  #watch(folder: string, wanted: string, isMeant: (name: string) => boolean): void {
+  #watch(folder: string, wanted: string, onEvent: (name: string) => void): void {
     const look = (event: string, name: string | null): void => {
-      if (event === wanted && name !== null && isMeant(name)) this.#onChange();
+      if (event === wanted && name !== null) onEvent(name);
     };
     const watcher = watch(folder, { persistent: false }, guarded('the watch of a resource', look));
     // The folder was removed: there is nothing to be noticed any more.
