@@ -94,7 +94,7 @@ export class Secrets {
   add(plan: TlsSocketPlan): void {
     this.#sockets.set(plan, { plan, files: plan.files });
     const requests = plan.recipe?.requests ?? [];
-    const isKnown = requests.some((request) => this.#subscriptions.has(keyOf(request)));
+    const isKnown = requests.map(keyOf).some((key) => this.#isAskedFor(key));
     for (const request of requests) this.#subscribe(request);
     // What others have asked for is there already.
     if (isKnown) this.refill(plan);
@@ -129,7 +129,7 @@ export class Secrets {
   /** What files say already is in use when this returns. */
   start(): void {
     this.#isStarted = true;
-    for (const [key, one] of this.#subscriptions) if (!this.#announced.has(key)) one.start();
+    for (const [key, one] of this.#subscriptions) if (this.#isAskedFor(key)) one.start();
   }
 
   stop(): void {
@@ -156,6 +156,10 @@ export class Secrets {
     });
     this.#subscriptions.set(key, one);
     return one;
+  }
+
+  #isAskedFor(key: string): boolean {
+    return this.#subscriptions.has(key) && !this.#announced.has(key);
   }
 
   #textsOf(key: string): number[] {
