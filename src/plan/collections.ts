@@ -12,6 +12,12 @@ import type { Collected, Source } from './sources.js';
 export type NodeContext = ReadonlyMap<string, string>;
 
 const LOCAL_FILE = 'file://';
+/** What the real server knows of a node as well. */
+const UNSUPPORTED: ReadonlySet<string> = new Set([
+  'user_agent_version',
+  'user_agent_build_version.version',
+  'user_agent_build_version.metadata',
+]);
 const ONLY_DELTA =
   'Missing or not supported config source specifier in envoy::config::core::v3::ConfigSource for a ' +
   'collection. Only ADS and gRPC in delta-xDS mode are supported.';
@@ -95,7 +101,11 @@ export function compileNodeContext(
         const text = typeof value === 'string' ? value : JSON.stringify(value);
         context.set(`xds.node.metadata.${encodeContext(key)}`, encodeContext(text));
       }
-    } else if (!(field in known)) {
+    } else if (!Object.hasOwn(known, field) && !UNSUPPORTED.has(field)) {
+      place.index(index).warn(`has no effect: there is no ${field} of a node`, {
+        expected: `one of ${Object.keys(known).join(', ')}, metadata`,
+      });
+    } else if (UNSUPPORTED.has(field)) {
       place.index(index).error(`${field} of the node as a context parameter is not supported`, {
         expected: `one of ${Object.keys(known).join(', ')}, metadata`,
       });

@@ -197,7 +197,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const overload =
     bootstrap.overload_manager &&
     compileOverload(bootstrap.overload_manager, place.field('overload_manager'), context);
-  const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
+  const admin =
+    bootstrap.admin &&
+    compileAdmin(bootstrap.admin, place.field('admin'), context, start.field('admin'));
   const named = clusters.flatMap((plan) => plan.names ?? []);
   const hidden = context.hiddenClusters.plans;
   return {

@@ -69,11 +69,12 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     hasCoding: (coding) => loadAddon().hasCoding(coding),
   });
   const settingIssues: Issue[] = [];
-  const settings = readSettings(bootstrap, options.fixedTags, settingIssues);
+  const startIssues: Issue[] = [];
+  const settings = readSettings(bootstrap, options.fixedTags, settingIssues, startIssues);
   const issues = allIssues(loaded, [
     ...settingIssues,
     ...compiled.issues,
-    ...(options.mode === 'validate' ? [] : compiled.startIssues),
+    ...(options.mode === 'validate' ? [] : [...startIssues, ...compiled.startIssues]),
   ]);
   const errors = linesOf(issues, 'error');
   if (settings.logFormat !== undefined && options.logFormat !== DEFAULT_PATTERN) {

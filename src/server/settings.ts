@@ -27,13 +27,15 @@ export interface ServerSettings {
   readonly logFormat: string | undefined;
 }
 
-/** `fixedTags`: of --stats-tag. */
+/** `fixedTags`: of --stats-tag. `startIssues`: of what only a start looks at. */
 export function readSettings(
   bootstrap: Bootstrap,
   fixedTags: Options['fixedTags'],
   issues: Issue[],
+  startIssues: Issue[] = issues,
 ): ServerSettings {
   const place = Place.root(issues);
+  const start = Place.root(startIssues).field('stats_config');
   if (bootstrap.enable_dispatcher_stats) {
     place.field('enable_dispatcher_stats').error('statistics of event loops are not supported yet');
   }
@@ -48,7 +50,12 @@ export function readSettings(
       ? undefined
       : (bootstrap.stats_flush_interval ?? DEFAULT_FLUSH_INTERVAL_MS),
     stats: {
-      ...compileStatsConfig(bootstrap.stats_config ?? {}, fixedTags, place.field('stats_config')),
+      ...compileStatsConfig(
+        bootstrap.stats_config ?? {},
+        fixedTags,
+        place.field('stats_config'),
+        start,
+      ),
       defers_traffic: bootstrap.deferred_stat_options?.enable_deferred_creation_stats,
     },
     versionOverride: bootstrap.stats_server_version_override,

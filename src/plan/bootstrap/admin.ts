@@ -44,11 +44,15 @@ export interface AdminPlan {
   readonly allowPaths: readonly StringMatch[];
 }
 
-/** Undefined without an address: then there is no admin server. */
+/**
+ * Undefined without an address: then there is no admin server. `start`: where goes what only a start looks
+ * at.
+ */
 export function compileAdmin(
   message: AdminMessage,
   place: Place,
   context: CompileContext,
+  start: Place = place,
 ): AdminPlan | undefined {
   refuseOtherFields(place, message, ADMIN);
   const accessLogs = [
@@ -58,7 +62,7 @@ export function compileAdmin(
   const allow = (message as WithAllowPaths).allow_paths ?? [];
   const allowPaths = allow.flatMap(
     (matcher, index) =>
-      compileStringMatcher(matcher, place.field('allow_paths').index(index)) ?? [],
+      compileStringMatcher(matcher, start.field('allow_paths').index(index)) ?? [],
   );
   if (!message.address) return undefined;
   const address = compileAddress(message.address, place.field('address'));

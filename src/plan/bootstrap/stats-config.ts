@@ -41,16 +41,20 @@ const BUCKETS = supportedFields<HistogramBucketSettings>(
 const SYNTAX = 'a regular expression as ECMAScript has them, without backreferences';
 const UNLIMITED = { size: Number.MAX_SAFE_INTEGER, source: 'config' } as const;
 
-/** `cliTags`: of --stats-tag, which come before those of the bootstrap. */
+/**
+ * `cliTags`: of --stats-tag, which come before those of the bootstrap. `start`: where goes what only a
+ * start looks at.
+ */
 export function compileStatsConfig(
   config: StatsConfig,
   cliTags: readonly (readonly [name: string, value: string])[],
   place: Place,
+  start: Place = place,
 ): StatsSettings {
   refuseOtherFields(place, config, STATS_CONFIG);
   return {
     ...compileTags(config, cliTags, place.field('stats_tags')),
-    ...compileSelection(config.stats_matcher, place.field('stats_matcher')),
+    ...compileSelection(config.stats_matcher, start.field('stats_matcher')),
     bucket_rules: compileBuckets(
       config.histogram_bucket_settings ?? [],
       place.field('histogram_bucket_settings'),
