@@ -102,7 +102,7 @@ export function compileNodeContext(
         context.set(`xds.node.metadata.${encodeContext(key)}`, encodeContext(text));
       }
     } else if (!Object.hasOwn(known, field) && !UNSUPPORTED.has(field)) {
-      place.index(index).warn(`has no effect: there is no ${field} of a node`, {
+      place.index(index).warn(`has no effect: a node has no '${field}'`, {
         expected: `one of ${Object.keys(known).join(', ')}, metadata`,
       });
     } else if (UNSUPPORTED.has(field)) {

@@ -71,7 +71,9 @@ test('what is no locator, or of another type, or comes from elsewhere is refused
     resource_api_version: 'V3',
   };
   assert.match(lds(LISTENERS, { lds_config: own }), /Unknown xdstp:\/\/ transport API type/);
-  assert.match(wrong({}, { node_context_params: ['extensions'] }), /extensions of the node/);
+  const params = (name: string) => wrong({}, { node_context_params: [name] });
+  assert.match(params('user_agent_version'), /user_agent_version of the node/);
+  assert.match(params('nothing'), /^warning .*has no effect/);
 });
 
 test('control planes may be held to a number of clusters', () => {
