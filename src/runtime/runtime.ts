@@ -88,7 +88,11 @@ export class Runtime {
       overrides.delete(key);
       if (text === '') continue;
       const entry = readEntry(text);
-      if ('fault' in entry) return { why: entry.fault };
+      if ('fault' in entry) {
+        // As the real server: what was set before is gone with the next change.
+        this.#overrides = new Map([...this.#overrides].filter(([known]) => known !== key));
+        return { why: entry.fault };
+      }
       overrides.set(key, entry);
     }
     const snapshot = takeSnapshot(this.#source, overrides, this.#fromRtds);
