@@ -37,12 +37,7 @@ export function compileCollection(
   }
   const name = parseResourceName(locator);
   if (!name) {
-    place.error(
-      locator.startsWith('http')
-        ? `${locator}: collections over HTTP are not supported`
-        : `${locator} does not have a xdstp:, http: or file: scheme`,
-      { expected: 'xdstp://AUTHORITY/TYPE/ID/* or file:///PATH' },
-    );
+    place.error(whatIsWrong(locator), { expected: 'xdstp://AUTHORITY/TYPE/ID/* or file:///PATH' });
     return undefined;
   }
   if (name.type !== type) {
@@ -53,6 +48,13 @@ export function compileCollection(
   if (!source) return undefined;
   const own = new Map([...context.nodeContext, ...name.context]);
   return { source, collection: writeResourceName({ ...name, context: own }) };
+}
+
+function whatIsWrong(locator: string): string {
+  if (locator.startsWith('http')) return `${locator}: collections over HTTP are not supported`;
+  return locator.startsWith('xdstp:')
+    ? `Resource type missing from / in ${locator}`
+    : `${locator} does not have a xdstp:, http: or file: scheme`;
 }
 
 function compileSource(

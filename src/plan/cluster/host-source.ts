@@ -15,7 +15,7 @@ import { compileOriginalDst } from './original-dst.js';
 import type { HostNeeds } from './host-needs.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileSourceOf } from '../authority-streams.js';
-import { compileConfigSource } from '../config-source.js';
+import { MISSING_SOURCE, compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 
 export const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [
@@ -77,9 +77,8 @@ function compileEds(
   const serviceName = config?.service_name ?? '';
   const asked = serviceName || cluster;
   if (!config || (!config.eds_config && !context.authorities.sourceOf(asked))) {
-    at.error('cannot create an EDS cluster without an EDS config', {
-      expected: 'eds_config, with path_config_source',
-    });
+    const missing = config ? MISSING_SOURCE : 'cannot create an EDS cluster without an EDS config';
+    at.error(missing, { expected: 'eds_config, with path_config_source' });
     return undefined;
   }
   refuseOtherFields(at, config, EDS);
