@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/random.h"
 #include "format/grpc_status.h"
@@ -15,7 +14,6 @@ using Comparison = plan::AccessLogFilter::Comparison;
 namespace {
 
 constexpr int64_t kUnknownGrpc = 2;
-constexpr double kMillion = 1e6;
 
 }  // namespace
 
@@ -42,10 +40,11 @@ Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* sl
     if (!matcher) return matcher.error();
     filter.matcher_ = std::move(matcher.value());
   }
-  if (plan.metadata_value && plan.metadata_value->text) {
-    Result<match::StringMatcher> matcher = match::StringMatcher::build(*plan.metadata_value->text);
-    if (!matcher) return matcher.error();
-    filter.matcher_ = std::move(matcher.value());
+  if (plan.metadata_value) {
+    Result<match::MetadataCondition> value = match::MetadataCondition::build(*plan.metadata_value);
+    if (!value) return value.error();
+    filter.metadata_value_ = std::move(value.value());
+    filter.plan_.metadata_value.reset();
   }
   if (plan.kind == Kind::Metadata) {
     plan::FormatPiece piece;
@@ -134,30 +133,14 @@ bool Filter::acceptsGrpcStatus(const format::FormatContext& context) const {
 
 bool Filter::acceptsMetadata(const format::FormatContext& context) const {
   std::string text;
-  if (!plan_.metadata_value || !metadata_->append(context, &text)) return plan_.matches_missing;
-  const plan::ValueMatch& match = *plan_.metadata_value;
   const bool is_json = metadata_->isJson(context);
-  bool fits = true;
-  switch (match.kind) {
-    case plan::ValueMatch::Kind::Present:
-      break;
-    case plan::ValueMatch::Kind::Text:
-      fits = !is_json && matcher_ && matcher_->matches(text);
-      break;
-    case plan::ValueMatch::Kind::Literal:
-      fits = is_json && text == match.literal;
-      break;
-    case plan::ValueMatch::Kind::Number: {
-      double number = 0;
-      const char* const end = text.data() + text.size();
-      const bool is_number =
-          is_json && std::from_chars(text.data(), end, number).ptr == end && std::isfinite(number);
-      fits = is_number && number * kMillion >= static_cast<double>(match.first_number) &&
-             number * kMillion < static_cast<double>(match.end_number);
-      break;
-    }
+  if (!metadata_value_) return plan_.matches_missing;
+  if (!metadata_->append(context, &text)) {
+    // Formats say nothing of null, which is a value all the same.
+    if (!is_json || plan_.metadata_path.empty()) return plan_.matches_missing;
+    text = "null";
   }
-  return fits != match.inverts;
+  return metadata_value_->holds(match::MetadataText{text, is_json});
 }
 
 bool Filter::acceptsValue(std::string_view value) const {

@@ -9,6 +9,7 @@
 #include "base/runtime_slots.h"
 #include "format/context.h"
 #include "format/piece.h"
+#include "match/metadata_condition.h"
 #include "match/string_matcher.h"
 #include "plan/plan.gen.h"
 
@@ -39,6 +40,7 @@ class Filter {
   std::optional<match::StringMatcher> matcher_;
   // The value that is looked at.
   std::optional<format::Piece> metadata_;
+  std::optional<match::MetadataCondition> metadata_value_;
   std::vector<Filter> filters_;
 };
 

@@ -17,14 +17,14 @@ class TokenBucket {
         full_ns_(max_tokens * token_ns_),
         empty_at_ns_(static_cast<int64_t>(now_us * 1000) - static_cast<int64_t>(full_ns_)) {}
 
-  // False: there is none.
-  bool tryTake(uint64_t now_us) {
+  // All of them or, false, none.
+  bool tryTake(uint64_t now_us, uint64_t tokens = 1) {
     const auto now = static_cast<int64_t>(now_us * 1000);
     int64_t empty_at = empty_at_ns_.load(std::memory_order_relaxed);
     for (;;) {
       // What comes while it is full is lost.
       const int64_t from = std::max(empty_at, now - static_cast<int64_t>(full_ns_));
-      const int64_t then = from + static_cast<int64_t>(token_ns_);
+      const int64_t then = from + static_cast<int64_t>(token_ns_ * tokens);
       if (then > now) return false;
       if (empty_at_ns_.compare_exchange_weak(empty_at, then, std::memory_order_relaxed)) {
         return true;

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <utility>
+
+#include "base/arena.h"
+#include "base/json_tree.h"
 
 namespace fairlead::match {
 
@@ -52,6 +56,23 @@ bool MetadataCondition::fits(const MetadataText& value) const {
     case Value::AnyOf:
       return std::ranges::any_of(parts_,
                                  [&](const MetadataCondition& part) { return part.holds(value); });
+    case Value::HasElement:
+      return value.is_json && !parts_.empty() && hasElement(value.text);
+  }
+  return false;
+}
+
+bool MetadataCondition::hasElement(std::string_view list) const {
+  if (!list.starts_with('[')) return false;
+  Arena arena(512);
+  const JsonNode* const root = parseJson(list, arena, JsonRepeats::LastWins);
+  if (!root) return false;
+  std::string room;
+  for (const JsonNode* at = root->first; at; at = at->next) {
+    room.clear();
+    if (!at->isString()) appendJson(&room, *at);
+    const MetadataText element{at->isString() ? at->text : room, !at->isString()};
+    if (parts_[0].holds(element)) return true;
   }
   return false;
 }

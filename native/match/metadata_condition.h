@@ -32,6 +32,8 @@ class MetadataCondition {
 
  private:
   bool fits(const MetadataText& value) const;
+  // `list`: JSON.
+  bool hasElement(std::string_view list) const;
 
   // Without its texts and parts, which are built below.
   plan::MetadataCondition plan_;

@@ -182,6 +182,8 @@ namespace {
 [[gnu::cold]] bool read(WireReader& wire, OAuth2Chunks* out);
 [[gnu::cold]] bool read(WireReader& wire, OAuth2* out);
 [[gnu::cold]] bool read(WireReader& wire, OriginalSrcFilter* out);
+[[gnu::cold]] bool read(WireReader& wire, CdnLoop* out);
+[[gnu::cold]] bool read(WireReader& wire, BodySizeLimit* out);
 [[gnu::cold]] bool read(WireReader& wire, HttpFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, MatchAction* out);
 [[gnu::cold]] bool read(WireReader& wire, MatchSettings* out);
@@ -271,7 +273,6 @@ namespace {
 [[gnu::cold]] bool read(WireReader& wire, ListenerPredicate* out);
 [[gnu::cold]] bool read(WireReader& wire, ListenerFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, FilterChainMatch* out);
-[[gnu::cold]] bool read(WireReader& wire, ValueMatch* out);
 [[gnu::cold]] bool read(WireReader& wire, AccessLogFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, LogBuffer* out);
 [[gnu::cold]] bool read(WireReader& wire, LogTag* out);
@@ -963,7 +964,7 @@ bool read(WireReader& wire, MetadataCondition* out) {
         if (!wire.readNumber(&out->inverts, "MetadataCondition.inverts")) return false;
         break;
       case 4:
-        if (!wire.readEnum(&out->value, 4, "MetadataCondition.value")) return false;
+        if (!wire.readEnum(&out->value, 5, "MetadataCondition.value")) return false;
         break;
       case 5:
         if (!readNested(wire, &out->text.emplace(), "MetadataCondition.text")) return false;
@@ -2102,6 +2103,12 @@ bool read(WireReader& wire, LocalRatelimit* out) {
         break;
       case 16:
         if (!wire.readNumber(&out->tells_retry_after, "LocalRatelimit.tells_retry_after")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->most_kept_buckets, "LocalRatelimit.most_kept_buckets")) return false;
+        break;
+      case 18:
+        if (!wire.readBytes(&out->shared_by, "LocalRatelimit.shared_by")) return false;
         break;
       default:
         if (!wire.skip("LocalRatelimit")) return false;
@@ -4800,6 +4807,35 @@ bool read(WireReader& wire, OriginalSrcFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, CdnLoop* out) {
+  while (wire.nextField("CdnLoop")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->id, "CdnLoop.id")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->most_occurrences, "CdnLoop.most_occurrences")) return false;
+        break;
+      default:
+        if (!wire.skip("CdnLoop")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BodySizeLimit* out) {
+  while (wire.nextField("BodySizeLimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_request_bytes.emplace(), "BodySizeLimit.max_request_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("BodySizeLimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpFilter* out) {
   while (wire.nextField("HttpFilter")) {
     switch (wire.field()) {
@@ -4934,6 +4970,12 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 500:
         if (!readNested(wire, &out->original_src.emplace(), "HttpFilter.original_src")) return false;
+        break;
+      case 600:
+        if (!readNested(wire, &out->cdn_loop.emplace(), "HttpFilter.cdn_loop")) return false;
+        break;
+      case 601:
+        if (!readNested(wire, &out->body_size_limit.emplace(), "HttpFilter.body_size_limit")) return false;
         break;
       case 161:
         if (!readNested(wire, &out->match.emplace(), "HttpFilter.match")) return false;
@@ -7625,34 +7667,6 @@ bool read(WireReader& wire, FilterChainMatch* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, ValueMatch* out) {
-  while (wire.nextField("ValueMatch")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readEnum(&out->kind, 3, "ValueMatch.kind")) return false;
-        break;
-      case 2:
-        if (!readNested(wire, &out->text.emplace(), "ValueMatch.text")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->literal, "ValueMatch.literal")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->first_number, "ValueMatch.first_number")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->end_number, "ValueMatch.end_number")) return false;
-        break;
-      case 6:
-        if (!wire.readNumber(&out->inverts, "ValueMatch.inverts")) return false;
-        break;
-      default:
-        if (!wire.skip("ValueMatch")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, AccessLogFilter* out) {
   while (wire.nextField("AccessLogFilter")) {
     switch (wire.field()) {
@@ -9638,8 +9652,10 @@ template class Boxed<plan::BacktraceAction>;
 template class Boxed<plan::BandwidthLimit>;
 template class Boxed<plan::BasicAuth>;
 template class Boxed<plan::BasicAuthUsers>;
+template class Boxed<plan::BodySizeLimit>;
 template class Boxed<plan::BufferSettings>;
 template class Boxed<plan::CacheFilter>;
+template class Boxed<plan::CdnLoop>;
 template class Boxed<plan::ChainTree>;
 template class Boxed<plan::CidrRange>;
 template class Boxed<plan::ClientCertDetails>;
@@ -9832,7 +9848,6 @@ template class Boxed<plan::Tracing>;
 template class Boxed<plan::TunnelingConfig>;
 template class Boxed<plan::TypedMetadata>;
 template class Boxed<plan::UpgradeChain>;
-template class Boxed<plan::ValueMatch>;
 template class Boxed<plan::Watchdog>;
 template class Boxed<plan::Watchdogs>;
 template class Boxed<plan::WeightedClusters>;

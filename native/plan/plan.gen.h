@@ -500,6 +500,8 @@ struct MetadataCondition {
     Literal = 2,
     Number = 3,
     AnyOf = 4,
+    // A list: of one of its elements the one part holds.
+    HasElement = 5,
   };
   std::string metadata_namespace;
   // Its keys, with a NUL between each two.
@@ -940,7 +942,8 @@ struct DescriptorEntry {
   std::string value;
 };
 
-// A bucket of requests that have all of these entries, in this order.
+// A bucket of requests that have all of these entries, in this order. An entry without a value is
+// there for any: each that comes has a bucket of its own.
 struct LocalDescriptor {
   std::vector<DescriptorEntry> entries;
   Boxed<TokenBucket> bucket;
@@ -1070,6 +1073,10 @@ struct LocalRatelimit {
   Boxed<RateLimits> own_limits;
   // Refusals with 429 say when the bucket has a token.
   bool tells_retry_after = false;
+  // Of one descriptor with open values, so many that are kept.
+  uint32_t most_kept_buckets = 0;
+  // Whose members share the buckets, each taking as many tokens as there are of them; empty: none.
+  std::string shared_by;
 };
 
 struct CsrfPolicy {
@@ -2341,6 +2348,18 @@ struct OriginalSrcFilter {
   uint32_t mark = 0;
 };
 
+// RFC 8586: what every CDN on the way of a request has said of itself.
+struct CdnLoop {
+  std::string id;
+  // So often it may be there already.
+  uint32_t most_occurrences = 0;
+};
+
+struct BodySizeLimit {
+  // Absent: any.
+  std::optional<uint64_t> max_request_bytes;
+};
+
 // A filter before the router, in the order of the chain.
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
@@ -2390,6 +2409,8 @@ struct HttpFilter {
   Boxed<AwsSigning> aws_request_signing;
   Boxed<OAuth2> oauth2;
   Boxed<OriginalSrcFilter> original_src;
+  Boxed<CdnLoop> cdn_loop;
+  Boxed<BodySizeLimit> body_size_limit;
   // Whether requests pass it; absent: all of them.
   Boxed<MatchSettings> match;
 };
@@ -3735,24 +3756,6 @@ struct FilterChainMatch {
   std::vector<std::string> application_protocols;
 };
 
-// What is asked of a value of metadata.
-struct ValueMatch {
-  enum class Kind : uint8_t {
-    Present = 0,
-    Text = 1,
-    // The JSON.
-    Literal = 2,
-    Number = 3,
-  };
-  Kind kind = {};
-  Boxed<StringMatch> text;
-  std::string literal;
-  // In millionths; from the first on, below the second.
-  int64_t first_number = 0;
-  int64_t end_number = 0;
-  bool inverts = false;
-};
-
 // A tree; absent: everything is logged.
 struct AccessLogFilter {
   enum class Kind : uint8_t {
@@ -3792,7 +3795,8 @@ struct AccessLogFilter {
   // Of dynamic metadata: a namespace, and the keys on the way to the value.
   std::string metadata_namespace;
   std::string metadata_path;
-  Boxed<ValueMatch> metadata_value;
+  // Of the value alone.
+  Boxed<MetadataCondition> metadata_value;
   // What becomes of a request that has no such value.
   bool matches_missing = false;
   // Of RUNTIME: chance decides for each log by itself, not for all logs of a request.
@@ -4814,8 +4818,10 @@ extern template class Boxed<plan::BacktraceAction>;
 extern template class Boxed<plan::BandwidthLimit>;
 extern template class Boxed<plan::BasicAuth>;
 extern template class Boxed<plan::BasicAuthUsers>;
+extern template class Boxed<plan::BodySizeLimit>;
 extern template class Boxed<plan::BufferSettings>;
 extern template class Boxed<plan::CacheFilter>;
+extern template class Boxed<plan::CdnLoop>;
 extern template class Boxed<plan::ChainTree>;
 extern template class Boxed<plan::CidrRange>;
 extern template class Boxed<plan::ClientCertDetails>;
@@ -5008,7 +5014,6 @@ extern template class Boxed<plan::Tracing>;
 extern template class Boxed<plan::TunnelingConfig>;
 extern template class Boxed<plan::TypedMetadata>;
 extern template class Boxed<plan::UpgradeChain>;
-extern template class Boxed<plan::ValueMatch>;
 extern template class Boxed<plan::Watchdog>;
 extern template class Boxed<plan::Watchdogs>;
 extern template class Boxed<plan::WeightedClusters>;

@@ -33,8 +33,10 @@ import { bandwidthLimit } from './http/bandwidth-limit.js';
 import { apiKeyAuth } from './http/api-key-auth.js';
 import { awsRequestSigning } from './http/aws-request-signing.js';
 import { basicAuth } from './http/basic-auth.js';
+import { bodySizeLimit } from './http/body-size-limit.js';
 import { buffer } from './http/buffer.js';
 import { cache } from './http/cache.js';
+import { cdnLoop } from './http/cdn-loop.js';
 import { compressor } from './http/compressor.js';
 import { connectGrpcBridge } from './http/connect-grpc-bridge.js';
 import { cors } from './http/cors.js';
@@ -149,6 +151,8 @@ export const REGISTRY: Registry = {
     tap,
     cors,
     buffer,
+    bodySizeLimit,
+    cdnLoop,
     fault,
     grpcWeb,
     grpcStats,

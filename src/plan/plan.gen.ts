@@ -471,6 +471,7 @@ export const MetadataCondition_Value = {
   LITERAL: 2,
   NUMBER: 3,
   ANY_OF: 4,
+  HAS_ELEMENT: 5,
 } as const;
 export type MetadataCondition_Value = (typeof MetadataCondition_Value)[keyof typeof MetadataCondition_Value];
 
@@ -2112,8 +2113,22 @@ export interface HttpFilter {
   readonly aws_request_signing?: AwsSigning | undefined;
   readonly oauth2?: OAuth2 | undefined;
   readonly original_src?: OriginalSrcFilter | undefined;
+  readonly cdn_loop?: CdnLoop | undefined;
+  readonly body_size_limit?: BodySizeLimit | undefined;
   /** Whether requests pass it; absent: all of them. */
   readonly match?: MatchSettings | undefined;
+}
+
+/** RFC 8586: what every CDN on the way of a request has said of itself. */
+export interface CdnLoop {
+  readonly id?: string | undefined;
+  /** So often it may be there already. */
+  readonly most_occurrences?: number | undefined;
+}
+
+export interface BodySizeLimit {
+  /** Absent: any. */
+  readonly max_request_bytes?: number | undefined;
 }
 
 export type CompositeFilter = Readonly<Record<string, never>>;
@@ -3034,30 +3049,12 @@ export interface AccessLogFilter {
   /** Of dynamic metadata: a namespace, and the keys on the way to the value. */
   readonly metadata_namespace?: string | undefined;
   readonly metadata_path?: string | undefined;
-  readonly metadata_value?: ValueMatch | undefined;
+  /** Of the value alone. */
+  readonly metadata_value?: MetadataCondition | undefined;
   /** What becomes of a request that has no such value. */
   readonly matches_missing?: boolean | undefined;
   /** Of RUNTIME: chance decides for each log by itself, not for all logs of a request. */
   readonly is_independent?: boolean | undefined;
-}
-
-export const ValueMatch_Kind = {
-  PRESENT: 0,
-  TEXT: 1,
-  LITERAL: 2,
-  NUMBER: 3,
-} as const;
-export type ValueMatch_Kind = (typeof ValueMatch_Kind)[keyof typeof ValueMatch_Kind];
-
-/** What is asked of a value of metadata. */
-export interface ValueMatch {
-  readonly kind?: ValueMatch_Kind | undefined;
-  readonly text?: StringMatch | undefined;
-  readonly literal?: string | undefined;
-  /** In millionths; from the first on, below the second. */
-  readonly first_number?: number | undefined;
-  readonly end_number?: number | undefined;
-  readonly inverts?: boolean | undefined;
 }
 
 export const OverloadLevel_Subject = {
@@ -4199,7 +4196,7 @@ export interface DescriptorEntry {
   readonly value?: string | undefined;
 }
 
-/** A bucket of requests that have all of these entries, in this order. */
+/** A bucket of requests that have all of these entries, in this order. An entry without a value is there for any: each that comes has a bucket of its own. */
 export interface LocalDescriptor {
   readonly entries?: readonly DescriptorEntry[] | undefined;
   readonly bucket?: TokenBucket | undefined;
@@ -4239,6 +4236,10 @@ export interface LocalRatelimit {
   readonly own_limits?: RateLimits | undefined;
   /** Refusals with 429 say when the bucket has a token. */
   readonly tells_retry_after?: boolean | undefined;
+  /** Of one descriptor with open values, so many that are kept. */
+  readonly most_kept_buckets?: number | undefined;
+  /** Whose members share the buckets, each taking as many tokens as there are of them; empty: none. */
+  readonly shared_by?: string | undefined;
 }
 
 export interface RateLimits {
@@ -6038,7 +6039,18 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.aws_request_signing !== undefined) out.message(1682, message.aws_request_signing, writeAwsSigning);
   if (message.oauth2 !== undefined) out.message(2402, message.oauth2, writeOAuth2);
   if (message.original_src !== undefined) out.message(4002, message.original_src, writeOriginalSrcFilter);
+  if (message.cdn_loop !== undefined) out.message(4802, message.cdn_loop, writeCdnLoop);
+  if (message.body_size_limit !== undefined) out.message(4810, message.body_size_limit, writeBodySizeLimit);
   if (message.match !== undefined) out.message(1290, message.match, writeMatchSettings);
+}
+
+function writeCdnLoop(out: WireWriter, message: CdnLoop): void {
+  if (message.id?.length) out.text(10, message.id);
+  if (message.most_occurrences) out.number(16, message.most_occurrences);
+}
+
+function writeBodySizeLimit(out: WireWriter, message: BodySizeLimit): void {
+  if (message.max_request_bytes !== undefined) out.number(8, message.max_request_bytes);
 }
 
 function writeCompositeFilter(_out: WireWriter, _message: CompositeFilter): void {
@@ -6619,18 +6631,9 @@ function writeAccessLogFilter(out: WireWriter, message: AccessLogFilter): void {
   if (message.excludes) out.number(1128, message.excludes ? 1 : 0);
   if (message.metadata_namespace?.length) out.text(1138, message.metadata_namespace);
   if (message.metadata_path?.length) out.text(1146, message.metadata_path);
-  if (message.metadata_value !== undefined) out.message(1154, message.metadata_value, writeValueMatch);
+  if (message.metadata_value !== undefined) out.message(1154, message.metadata_value, writeMetadataCondition);
   if (message.matches_missing) out.number(1160, message.matches_missing ? 1 : 0);
   if (message.is_independent) out.number(1168, message.is_independent ? 1 : 0);
-}
-
-function writeValueMatch(out: WireWriter, message: ValueMatch): void {
-  if (message.kind) out.number(8, message.kind);
-  if (message.text !== undefined) out.message(18, message.text, writeStringMatch);
-  if (message.literal?.length) out.text(26, message.literal);
-  if (message.first_number) out.number(32, message.first_number);
-  if (message.end_number) out.number(40, message.end_number);
-  if (message.inverts) out.number(48, message.inverts ? 1 : 0);
 }
 
 function writeOverloadLevel(out: WireWriter, message: OverloadLevel): void {
@@ -7405,6 +7408,8 @@ function writeLocalRatelimit(out: WireWriter, message: LocalRatelimit): void {
   if (message.as_resource_exhausted) out.number(112, message.as_resource_exhausted ? 1 : 0);
   if (message.own_limits !== undefined) out.message(122, message.own_limits, writeRateLimits);
   if (message.tells_retry_after) out.number(128, message.tells_retry_after ? 1 : 0);
+  if (message.most_kept_buckets) out.number(136, message.most_kept_buckets);
+  if (message.shared_by?.length) out.text(146, message.shared_by);
 }
 
 function writeRateLimits(out: WireWriter, message: RateLimits): void {

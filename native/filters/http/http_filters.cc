@@ -6,8 +6,10 @@
 #include "filters/http/aws_request_signing.h"
 #include "filters/http/bandwidth_limit.h"
 #include "filters/http/basic_auth.h"
+#include "filters/http/body_size_limit.h"
 #include "filters/http/buffer.h"
 #include "filters/http/cache.h"
+#include "filters/http/cdn_loop.h"
 #include "filters/http/compressor.h"
 #include "filters/http/connect_grpc_bridge.h"
 #include "filters/http/cors.h"
@@ -123,6 +125,13 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
         std::make_shared<IpTaggingConfig>(*plan.ip_tagging, scope));
   }
   if (plan.json_to_metadata) return JsonToMetadataConfig::build(*plan.json_to_metadata, scope);
+  if (plan.cdn_loop) {
+    return std::shared_ptr<const HttpFilterConfig>(std::make_shared<CdnLoopConfig>(*plan.cdn_loop));
+  }
+  if (plan.body_size_limit) {
+    return std::shared_ptr<const HttpFilterConfig>(
+        std::make_shared<BodySizeLimitConfig>(*plan.body_size_limit));
+  }
   if (plan.original_src) {
     return std::shared_ptr<const HttpFilterConfig>(
         std::make_shared<OriginalSrcFilterConfig>(*plan.original_src));

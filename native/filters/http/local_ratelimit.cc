@@ -1,5 +1,6 @@
 #include "filters/http/local_ratelimit.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 #include <vector>
@@ -29,8 +30,10 @@ class LocalRatelimit final : public HttpFilter {
                              bool) override {
     if (!draws(settings_.enabled)) return FilterStatus::Continue;
     count(RatelimitCounter::Enabled);
-    const LocalBuckets::Verdict verdict = ask(view);
+    LocalBuckets::Verdict verdict = ask(view);
     decided_by_ = verdict.by;
+    kept_ = std::move(verdict.kept);
+    tells_limit_ = verdict.tells_limit;
     if (verdict.passes && !verdict.is_shadow) {
       count(RatelimitCounter::Ok);
       return FilterStatus::Continue;
@@ -68,7 +71,7 @@ class LocalRatelimit final : public HttpFilter {
       context.status = 0;
       settings_.response_headers.apply(headers, context, arena);
     }
-    if (decided_by_ && settings_.plan.tells_limit) tellLimit(headers, arena);
+    if (decided_by_ && tellsLimit()) tellLimit(headers, arena);
     return FilterStatus::Continue;
   }
 
@@ -82,21 +85,31 @@ class LocalRatelimit final : public HttpFilter {
 
   LocalBuckets::Verdict ask(const route::RequestView& view) {
     const uint64_t now_us = place_.loop().nowMicros();
-    std::vector<std::string> descriptors;
+    std::vector<Descriptor> descriptors;
     if (!settings_.plan.descriptors.empty()) describe(view, &descriptors);
-    if (!settings_.plan.per_connection) return settings_.buckets->take(descriptors, now_us);
+    if (!settings_.plan.per_connection) {
+      return settings_.buckets->take(descriptors, now_us, shares());
+    }
     std::shared_ptr<void>& kept = place_.keptByConnection(settings_.number);
     if (!kept) kept = LocalBuckets::build(settings_.plan, now_us).value();
     return static_cast<LocalBuckets*>(kept.get())->take(descriptors, now_us);
   }
 
-  void describe(const route::RequestView& view, std::vector<std::string>* out) const {
+  // Of how many this is one.
+  uint64_t shares() const {
+    if (!settings_.shared_by) return 1;
+    const upstream::HostSet* const hosts = scope_.clusters.hosts(settings_.shared_by.id());
+    return hosts ? std::max<uint64_t>(hosts->hosts().size(), 1) : 1;
+  }
+
+  void describe(const route::RequestView& view, std::vector<Descriptor>* out) const {
     format::FormatContext context;
     place_.describe(&context);
     const DescriptorSource source{view, context, context.downstream_remote, clusterOf(view)};
     const uint32_t stage = settings_.plan.stage;
     if (settings_.own_limits) {
-      settings_.own_limits->append(stage, source, out);
+      settings_.own_limits->describe(std::nullopt, false, source, scope_.clusters.context().random,
+                                     out);
       return;
     }
     const RateLimits* of_route = nullptr;
@@ -127,6 +140,11 @@ class LocalRatelimit final : public HttpFilter {
     settings_.request_headers.apply(headers, context, memory_.arena());
   }
 
+  bool tellsLimit() const {
+    using Tells = plan::RateLimit::XRateLimit;
+    if (tells_limit_ == Tells::Unspecified) return settings_.plan.tells_limit;
+    return tells_limit_ == Tells::DraftVersion03;
+  }
   void tellLimit(http::HeaderMap& headers, Arena& arena) const {
     const uint64_t now_us = place_.loop().nowMicros();
     const auto tell = [&](std::string_view name, uint64_t value) {
@@ -147,6 +165,9 @@ class LocalRatelimit final : public HttpFilter {
   FilterPlace& place_;
   // Null: nothing is said of it.
   const TokenBucket* decided_by_ = nullptr;
+  // Holds it, where its limit might let go of it.
+  std::shared_ptr<const TokenBucket> kept_;
+  plan::RateLimit::XRateLimit tells_limit_ = plan::RateLimit::XRateLimit::Unspecified;
   bool is_refused_ = false;
 };
 
@@ -178,6 +199,7 @@ Result<std::unique_ptr<const RatelimitSettings>> RatelimitSettings::build(
       LocalBuckets::build(plan, net::Loop::readClockMicros());
   if (!buckets) return buckets.error();
   settings->buckets = std::move(buckets.value());
+  if (!plan.shared_by.empty()) settings->shared_by = scope.clusters.hold(plan.shared_by);
   settings->stats = scope.registry.create<stats::HttpLocalRateLimit>(
       stats::plainScope(plan.stat_prefix + ".http_local_rate_limit."));
   return std::unique_ptr<const RatelimitSettings>(std::move(settings));

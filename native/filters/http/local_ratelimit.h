@@ -35,6 +35,8 @@ class RatelimitSettings final : public route::FilterConfig {
   // In place of routes'; null: those.
   std::unique_ptr<const RateLimits> own_limits;
   std::shared_ptr<LocalBuckets> buckets;
+  // Whose members share them; null: nobody's.
+  NameIds::Ref shared_by;
   std::shared_ptr<stats::Block<stats::HttpLocalRateLimit>> stats;
   // Under which connections keep theirs.
   uint64_t number = 0;

@@ -193,14 +193,14 @@ Result<std::unique_ptr<const RateLimits>> RateLimits::build(const plan::RateLimi
 
 // What a runtime key may turn off is not for local limits.
 void RateLimits::append(uint32_t stage, const DescriptorSource& source,
-                        std::vector<std::string>* out) const {
+                        std::vector<Descriptor>* out) const {
   for (const Limit& limit : limits_) {
     if (limit.plan.stage != stage || limit.plan.enabled) continue;
-    std::string descriptor;
+    Descriptor descriptor;
     const bool is_whole = std::ranges::all_of(limit.actions, [&](const DescriptorAction& action) {
-      return action.append(source, &descriptor);
+      return action.append(source, &descriptor.entries);
     });
-    if (is_whole && !descriptor.empty()) out->push_back(std::move(descriptor));
+    if (is_whole && !descriptor.entries.empty()) out->push_back(std::move(descriptor));
   }
 }
 

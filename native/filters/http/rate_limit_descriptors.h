@@ -100,7 +100,7 @@ class RateLimits final : public route::FilterConfig {
 
   bool isOfVirtualHost() const { return is_of_virtual_host_; }
   // Appends the descriptors that its limits of a stage make.
-  void append(uint32_t stage, const DescriptorSource& source, std::vector<std::string>* out) const;
+  void append(uint32_t stage, const DescriptorSource& source, std::vector<Descriptor>* out) const;
   // The same as services are asked; `stage`: nothing: all. `at_end`: those that are counted then.
   void describe(std::optional<uint32_t> stage, bool at_end, const DescriptorSource& source,
                 Random& random, std::vector<Descriptor>* out) const;

@@ -37,6 +37,8 @@ const FIELDS = supportedFields<Message>(LOCAL_RATELIMIT, [
   'rate_limited_as_resource_exhausted',
   'rate_limits',
   'enable_retry_after_header',
+  'max_dynamic_descriptors',
+  'local_cluster_rate_limit',
 ]);
 const DESCRIPTOR = supportedFields<Descriptor>(
   'envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor',
@@ -45,6 +47,7 @@ const DESCRIPTOR = supportedFields<Descriptor>(
 
 const LEAST_FILL_INTERVAL_MS = 50;
 const TOO_MANY_REQUESTS = 429;
+const MOST_KEPT_BUCKETS = 20;
 
 export const localRatelimit = defineHttpFilter<Message, Message>({
   name: 'envoy.filters.http.local_ratelimit',
@@ -88,12 +91,26 @@ function compile(config: Message, place: Place, context: CompileContext): LocalR
     virtual_host_limits: LocalRatelimit_VirtualHostLimits[config.vh_rate_limits ?? 'OVERRIDE'],
     always_asks_bucket: config.always_consume_default_token_bucket ?? true,
     as_resource_exhausted: config.rate_limited_as_resource_exhausted,
-    // Whatever stages they name.
-    own_limits:
-      limits.length > 0
-        ? { limits: limits.map(({ actions }) => ({ stage: config.stage, actions })) }
-        : undefined,
+    own_limits: limits.length > 0 ? { limits } : undefined,
+    shared_by: config.local_cluster_rate_limit
+      ? localCluster(config, place.field('local_cluster_rate_limit'), context)
+      : undefined,
+    most_kept_buckets: config.max_dynamic_descriptors ?? MOST_KEPT_BUCKETS,
   };
+}
+
+/** Undefined after an error. */
+function localCluster(config: Message, place: Place, context: CompileContext): string | undefined {
+  const what = 'local_cluster_rate_limit is set';
+  if (config.local_rate_limit_per_downstream_connection) {
+    place.error(`${what} and local_rate_limit_per_downstream_connection is set to true`);
+  }
+  if (!context.localCluster) {
+    place.error(`${what} but no local cluster name is present`, {
+      expected: 'cluster_manager: {local_cluster_name: …}',
+    });
+  }
+  return context.localCluster?.name;
 }
 
 function additions(
@@ -122,16 +139,7 @@ function compileDescriptors(descriptors: readonly Descriptor[], place: Place): L
   return descriptors.map((descriptor, index) => {
     const at = place.index(index);
     refuseOtherFields(at, descriptor, DESCRIPTOR);
-    const entries = (descriptor.entries ?? []).map(({ key = '', value = '' }, i) => {
-      if (value === '') {
-        at.field('entries')
-          .index(i)
-          .error(`an entry for any value of '${key}' is not supported yet`, {
-            expected: 'value: the one that is limited',
-          });
-      }
-      return { key, value };
-    });
+    const entries = (descriptor.entries ?? []).map(({ key = '', value = '' }) => ({ key, value }));
     const text = entries.map(({ key, value }) => `${key}=${value}`).join(', ');
     if (known.has(text)) {
       at.error(`duplicate descriptor in the local rate descriptor: ${text}`);

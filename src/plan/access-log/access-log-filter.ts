@@ -7,18 +7,16 @@ import type {
   envoy_config_accesslog_v3_MetadataFilter as MetadataFilter,
   envoy_config_accesslog_v3_RuntimeFilter as RuntimeFilter,
   envoy_type_matcher_v3_MetadataMatcher as MetadataMatcher,
-  envoy_type_matcher_v3_ValueMatcher as ValueMatcher,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { PATH_SEPARATOR } from '../format/metadata-values.js';
-import { compileHeaderMatcher, compileStringMatcher } from '../match/matchers.js';
+import { compileHeaderMatcher } from '../match/matchers.js';
+import { compileValueMatcher } from '../match/metadata.js';
 import type { Place } from '../message/place.js';
 import {
   AccessLogFilter_Comparison,
   AccessLogFilter_Kind as Kind,
-  ValueMatch_Kind as Value,
   type AccessLogFilter,
-  type ValueMatch,
 } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -46,13 +44,6 @@ const METADATA = supportedFields<MetadataMatcher>('envoy.type.matcher.v3.Metadat
   'path',
   'value',
   'invert',
-]);
-const VALUE = supportedFields<ValueMatcher>('envoy.type.matcher.v3.ValueMatcher', [
-  'null_match',
-  'double_match',
-  'string_match',
-  'bool_match',
-  'present_match',
 ]);
 const RUNTIME = supportedFields<RuntimeFilter>('envoy.config.accesslog.v3.RuntimeFilter', [
   'runtime_key',
@@ -96,7 +87,6 @@ const LOG_TYPES = [
   'UdpSessionEnd',
   'TcpConnectionStart',
 ] as const;
-const MILLION = 1e6;
 
 /** Undefined after an error. */
 export function compileAccessLogFilter(
@@ -160,36 +150,10 @@ function compileMetadata(message: MetadataFilter, place: Place): AccessLogFilter
     metadata_namespace: matcher?.filter,
     metadata_path: (matcher?.path ?? []).map(({ key = '' }) => key).join(PATH_SEPARATOR),
     ...(matcher?.value && {
-      metadata_value: compileValue(matcher.value, place.field('matcher').field('value')),
+      metadata_value: compileValueMatcher(matcher.value, place.field('matcher').field('value')),
     }),
     matches_missing: message.match_if_key_not_found ?? true,
   };
-}
-
-function compileValue(value: ValueMatcher, place: Place): ValueMatch {
-  refuseOtherFields(place, value, VALUE);
-  if (value.string_match) {
-    return {
-      kind: Value.TEXT,
-      text: compileStringMatcher(value.string_match, place.field('string_match')),
-    };
-  }
-  if (value.bool_match !== undefined) {
-    return { kind: Value.LITERAL, literal: String(value.bool_match) };
-  }
-  if (value.double_match) {
-    const { exact, range } = value.double_match;
-    if (exact !== undefined) return { kind: Value.LITERAL, literal: JSON.stringify(exact) };
-    const millionths = (number = 0): number => Math.round(number * MILLION);
-    return {
-      kind: Value.NUMBER,
-      first_number: millionths(range?.start),
-      end_number: millionths(range?.end),
-    };
-  }
-  // Of what is to be null, or absent, there is nothing that fits.
-  if (value.null_match || value.present_match === false) return { kind: Value.TEXT };
-  return { kind: Value.PRESENT };
 }
 
 function compare(

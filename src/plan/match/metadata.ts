@@ -22,6 +22,7 @@ const VALUE = supportedFields<ValueMatcher>('envoy.type.matcher.v3.ValueMatcher'
   'bool_match',
   'present_match',
   'or_match',
+  'list_match',
 ]);
 const MILLION = 1_000_000;
 
@@ -48,6 +49,13 @@ export function compileValueMatcher(value: ValueMatcher, place: Place): Metadata
       compileValueMatcher(one, at.index(index)),
     );
     return { value: Value.ANY_OF, parts };
+  }
+  if (value.list_match) {
+    const at = place.field('list_match').field('one_of');
+    return {
+      value: Value.HAS_ELEMENT,
+      parts: [compileValueMatcher(value.list_match.one_of ?? {}, at)],
+    };
   }
   if (value.null_match) return { value: Value.LITERAL, literal: 'null' };
   if (value.bool_match !== undefined) {

@@ -27,7 +27,14 @@ import {
 } from '../plan.gen.js';
 
 const PACKAGE = 'envoy.config.route.v3.RateLimit';
-const LOCAL_LIMIT = supportedFields<RateLimitMessage>(PACKAGE, ['stage', 'disable_key', 'actions']);
+const LOCAL_LIMIT = supportedFields<RateLimitMessage>(PACKAGE, [
+  'stage',
+  'disable_key',
+  'actions',
+  'hits_addend',
+  'apply_on_stream_done',
+  'x_ratelimit_option',
+]);
 const LIMIT = supportedFields<RateLimitMessage>(PACKAGE, [
   'stage',
   'disable_key',
@@ -110,10 +117,8 @@ export function compileRateLimits(
     const actions = (limit.actions ?? []).flatMap(
       (action, i) => compileAction(action, at.field('actions').index(i), context, use) ?? [],
     );
-    // What a runtime key may turn off is not for a local filter.
-    if (use.of === 'local') return limit.disable_key ? [] : [{ stage: limit.stage, actions }];
-    if (use.of === 'service') checkOwnLimit(limit, at);
-    else warnOfOwnFields(limit, at);
+    if (use.of === 'route') warnOfOwnFields(limit, at);
+    else checkOwnLimit(limit, at);
     return [{ stage: limit.stage, actions, ...compileLimit(limit, at, context, use) }];
   });
 }
@@ -146,7 +151,7 @@ function compileLimit(
     ...(key && {
       enabled: runtime.liveMillionths(`ratelimit.${key}.http_filter_enabled`, { numerator: 100 }),
     }),
-    ...(use.of === 'service' && {
+    ...(use.of !== 'route' && {
       hits: compileHits(limit.hits_addend, place.field('hits_addend')),
       at_end: limit.apply_on_stream_done,
       tells_limit: RateLimit_XRateLimit[limit.x_ratelimit_option ?? 'UNSPECIFIED'],

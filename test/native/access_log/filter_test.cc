@@ -145,7 +145,8 @@ TEST("kinds of logs and statuses of gRPC are named, or left out") {
 }
 
 TEST("metadata is asked of its value; without one the filter has its own mind") {
-  const std::vector<plan::MetadataValue> values = {{"a", "text", false}, {"n", "2.5", true}};
+  const std::vector<plan::MetadataValue> values = {
+      {"a", "text", false}, {"n", "2.5", true}, {"l", R"([1,"two",3])", true}};
   const format::FilterMetadata metadata(values);
   const format::SetMetadata set[] = {{"kit", &metadata}};
   format::FormatContext context;
@@ -157,11 +158,25 @@ TEST("metadata is asked of its value; without one the filter has its own mind") 
   plan.metadata_value.emplace();
   EXPECT(accepts(plan, context));
   plan.metadata_path = "n";
-  plan.metadata_value->kind = plan::ValueMatch::Kind::Number;
+  plan.metadata_value->value = plan::MetadataCondition::Value::Number;
   plan.metadata_value->first_number = 2'000'000;
   plan.metadata_value->end_number = 3'000'000;
   EXPECT(accepts(plan, context));
   plan.metadata_value->end_number = 2'500'000;
+  EXPECT(!accepts(plan, context));
+  plan.metadata_path = "l";
+  plan.metadata_value->value = plan::MetadataCondition::Value::HasElement;
+  plan.metadata_value->parts.emplace_back();
+  plan.metadata_value->parts[0].value = plan::MetadataCondition::Value::Literal;
+  plan.metadata_value->parts[0].literal = "3";
+  EXPECT(accepts(plan, context));
+  plan.metadata_value->parts[0].literal = "4";
+  EXPECT(!accepts(plan, context));
+  plan.metadata_value->parts[0].value = plan::MetadataCondition::Value::Text;
+  plan.metadata_value->parts[0].text.emplace();
+  plan.metadata_value->parts[0].text->value = "two";
+  EXPECT(accepts(plan, context));
+  plan.metadata_path = "a";
   EXPECT(!accepts(plan, context));
   plan.metadata_path = "none";
   EXPECT(!accepts(plan, context));

@@ -104,6 +104,52 @@ TEST("A descriptor has a bucket of its own, which no other value touches") {
   EXPECT(has(get(proxy, "/"), "origin"));
 }
 
+TEST("A descriptor without a value has a bucket for each value, of which the last used are kept") {
+  Origin origin(answering("origin"));
+  plan::LocalRatelimit limit = limitOf(100);
+  limit.most_kept_buckets = 2;
+  limit.own_limits = byHeader("x-user", "user");
+  limit.descriptors.push_back(descriptorOf("user", ""));
+  limit.descriptors.push_back(descriptorOf("user", "closed"));
+  limit.descriptors[1].bucket = plan::TokenBucket{0, 1, kHourUs};
+  Proxy proxy(withLimit(origin.port(), std::move(limit)));
+  const auto passes = [&](const std::string& user) {
+    return has(get(proxy, "/", "x-user: " + user + "\r\n"), "origin");
+  };
+  EXPECT(passes("ann"));
+  EXPECT(passes("bob"));
+  EXPECT(!passes("ann"));
+  EXPECT(!passes("closed"));
+  // It takes the place of the one that was asked least lately.
+  EXPECT(passes("carl"));
+  EXPECT(!passes("ann"));
+  EXPECT(passes("bob"));
+  EXPECT(passes(""));
+}
+
+TEST("A request may take several tokens, and say what answers tell") {
+  using Tells = plan::RateLimit::XRateLimit;
+  plan::LocalRatelimit limit = limitOf(100);
+  limit.descriptors.push_back(descriptorOf("user", "ann"));
+  limit.descriptors[0].bucket = plan::TokenBucket{5, 1, kHourUs};
+  auto buckets = filters::LocalBuckets::build(limit, 0).value();
+  filters::Descriptor asked;
+  filters::appendEntry("user", "ann", &asked.entries);
+  asked.hits = 3;
+  asked.tells_limit = Tells::Off;
+  const auto first = buckets->take({asked}, 0);
+  EXPECT(first.passes);
+  EXPECT(first.tells_limit == Tells::Off);
+  EXPECT_EQ(first.by->remaining(0), 2u);
+  EXPECT(!buckets->take({asked}, 0).passes);
+  asked.hits = 0;
+  EXPECT(!buckets->take({asked}, 0).passes);
+  asked.hits = 1;
+  EXPECT(!buckets->take({asked}, 0, 3).passes);
+  asked.hits = 2;
+  EXPECT(buckets->take({asked}, 0).passes);
+}
+
 TEST("A descriptor in shadow mode is counted alone") {
   Origin origin(answering("origin"));
   plan::LocalRatelimit limit = limitOf(100);

@@ -38,21 +38,31 @@ test('a route has a bucket of its own, or nothing to say', () => {
   assert.match(compiled([limit()], { route }).issues.join(), /token bucket must be set/);
 });
 
-test('descriptors are refused twice, and for any value', () => {
+test('descriptors are refused twice; those without a value are for any', () => {
   const entries = [{ key: 'a', value: 'b' }];
   const one = { entries, token_bucket: bucket() };
   assert.match(compiled([limit({ descriptors: [one, one] })]).issues.join(), /duplicate/);
   const wild = { entries: [{ key: 'a' }], token_bucket: bucket() };
-  assert.match(compiled([limit({ descriptors: [wild] })]).issues.join(), /any value of 'a'/);
+  const plan = planOf({ descriptors: [wild], max_dynamic_descriptors: 3 });
+  assert.deepEqual(plan?.descriptors?.[0]?.entries, [{ key: 'a', value: '' }]);
+  assert.equal(plan?.most_kept_buckets, 3);
 });
 
-test('the limits of the filter stand in place of those of routes, whatever their stage', () => {
-  const rate_limits = [
-    { stage: 3, actions: [{ generic_key: { descriptor_value: 'v' } }] },
-    { disable_key: 'k', actions: [{ remote_address: {} }] },
-  ];
-  const plan = planOf({ stage: 1, rate_limits });
-  assert.deepEqual(plan?.own_limits?.limits, [
-    { stage: 1, actions: [{ kind: 0, key: 'generic_key', value: 'v' }] },
-  ]);
+test('the limits of the filter stand in place of those of routes, without stages and keys', () => {
+  const actions = [{ generic_key: { descriptor_value: 'v' } }];
+  const plan = planOf({ stage: 1, rate_limits: [{ actions, hits_addend: { number: 2 } }] });
+  const [own] = plan?.own_limits?.limits ?? [];
+  assert.deepEqual(own?.actions, [{ kind: 0, key: 'generic_key', value: 'v' }]);
+  assert.equal(own.hits?.number, 2);
+  for (const other of [{ stage: 3 }, { disable_key: 'k' }]) {
+    const { issues } = compiled([limit({ rate_limits: [{ actions, ...other }] })]);
+    assert.match(issues.join(), /'stage' field and 'disable_key' field are not supported/);
+  }
+});
+
+test('buckets that are shared have members of a cluster to share them', () => {
+  const shared = { local_cluster_rate_limit: {} };
+  assert.match(compiled([limit(shared)]).issues.join(), /no local cluster name is present/);
+  const both = { ...shared, local_rate_limit_per_downstream_connection: true };
+  assert.match(compiled([limit(both)]).issues.join(), /per_downstream_connection is set to true/);
 });
