@@ -43,11 +43,16 @@ function valuesAt(value: unknown, path: readonly string[]): MetadataValue[] {
   const own =
     typeof value === 'string'
       ? { text: value, is_json: false }
-      : { text: JSON.stringify(sorted(value)), is_json: true };
+      : { text: sortedJson(value), is_json: true };
   const inner = isObject(value)
     ? Object.entries(value).flatMap(([key, each]) => valuesAt(each, [...path, key]))
     : [];
   return [{ path: path.join(PATH_SEPARATOR), ...own }, ...inner];
+}
+
+/** With members in the order of their names, as the real server has it. */
+export function sortedJson(value: unknown): string {
+  return JSON.stringify(sorted(value));
 }
 
 function sorted(value: unknown): unknown {

@@ -21,12 +21,31 @@ const SPECIFIER = supportedFields<MatcherSpecifier>(`${PACKAGE}.MatcherClusterSp
 ]);
 const CHOICE = supportedFields<ClusterChoice>(`${PACKAGE}.ClusterAction`, ['cluster']);
 
+/** What a tree makes of a route's action. */
+export type ClusterTree = Pick<ClusterAction, 'cluster_tree' | 'tree_clusters'>;
+
+/** By name; undefined: after an error. */
+export function compileClusterTrees(
+  plugins: readonly ClusterSpecifierPlugin[] | undefined,
+  place: Place,
+  context: CompileContext,
+): ReadonlyMap<string, ClusterTree | undefined> {
+  const trees = new Map<string, ClusterTree | undefined>();
+  (plugins ?? []).forEach((plugin, index) => {
+    const tree = compileClusterTree(plugin, place.index(index), context);
+    const name = plugin.extension?.name ?? '';
+    // Of several with one name the first counts.
+    if (!trees.has(name)) trees.set(name, tree);
+  });
+  return trees;
+}
+
 /** Undefined after an error. */
 export function compileClusterTree(
   plugin: ClusterSpecifierPlugin,
   place: Place,
   context: CompileContext,
-): Pick<ClusterAction, 'cluster_tree' | 'tree_clusters'> | undefined {
+): ClusterTree | undefined {
   refuseOtherFields(place, plugin, PLUGIN);
   const { name = '', typed_config: config } = plugin.extension ?? {};
   const at = place.field('extension').field('typed_config');

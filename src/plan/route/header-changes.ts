@@ -1,5 +1,6 @@
 // Lists of changes of a message's headers, each made after the one before it.
 import type { envoy_config_common_mutation_rules_v3_HeaderMutation as HeaderMutation } from '../../../build/messages.gen.js';
+import type { OwnOperators } from '../format/format.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -14,15 +15,22 @@ const MUTATION = supportedFields<HeaderMutation>(
 export function compileHeaderChanges(
   mutations: readonly HeaderMutation[] | undefined,
   place: Place,
+  own?: OwnOperators,
 ): readonly HeaderChange[] {
-  return (mutations ?? []).flatMap((one, index) => compileChange(one, place.index(index)) ?? []);
+  return (mutations ?? []).flatMap(
+    (one, index) => compileChange(one, place.index(index), own) ?? [],
+  );
 }
 
-function compileChange(message: HeaderMutation, place: Place): HeaderChange | undefined {
+function compileChange(
+  message: HeaderMutation,
+  place: Place,
+  own: OwnOperators | undefined,
+): HeaderChange | undefined {
   refuseOtherFields(place, message, MUTATION);
   const { append, remove_on_match: match, remove = '' } = message;
   if (append) {
-    const add = compileAddition(append, place.field('append'));
+    const add = compileAddition(append, place.field('append'), own);
     return add && { add };
   }
   if (match) {

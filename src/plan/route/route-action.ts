@@ -76,6 +76,7 @@ const ACTION = supportedFields<RouteAction>('envoy.config.route.v3.RouteAction',
   'host_rewrite',
   'early_data_policy',
   'inline_cluster_specifier_plugin',
+  'cluster_specifier_plugin',
 ]);
 const STREAM_DURATION = supportedFields<MaxStreamDuration>(
   'envoy.config.route.v3.RouteAction.MaxStreamDuration',
@@ -127,10 +128,11 @@ export function compileClusterAction(
   if (rewrites.filter(Boolean).length > 1) {
     place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
   }
-  if (message.cluster_specifier_plugin === '') {
+  const specifier = message.cluster_specifier_plugin;
+  if (specifier !== undefined && !scope.clusterTrees.has(specifier)) {
     place
       .field('cluster_specifier_plugin')
-      .error('Unknown cluster specifier plugin name:  is used in the route');
+      .error(`Unknown cluster specifier plugin name: ${specifier} is used in the route`);
   }
   if (message.cluster) checkCluster(message.cluster, 'cluster', place.field('cluster'), scope);
   const duration = message.max_stream_duration;
@@ -153,6 +155,7 @@ export function compileClusterAction(
       duration?.max_stream_duration === undefined
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
+    ...(specifier !== undefined && scope.clusterTrees.get(specifier)),
     ...(message.inline_cluster_specifier_plugin && {
       ...compileClusterTree(
         message.inline_cluster_specifier_plugin,

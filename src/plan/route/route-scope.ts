@@ -1,5 +1,6 @@
 import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
+import type { ClusterTree } from './cluster-tree.js';
 import type { FilterConfig, MirrorPolicy, RateLimit, RetryPolicy } from '../plan.gen.js';
 
 export interface FilterOverride {
@@ -41,6 +42,8 @@ export interface BodyLimit {
 export interface RouteScope {
   readonly context: CompileContext;
   readonly validatesClusters: boolean;
+  /** What routes may name to say their clusters; undefined: wrong itself. */
+  readonly clusterTrees: ReadonlyMap<string, ClusterTree | undefined>;
   /** The longest body of a direct response. */
   readonly maxBodyBytes: number;
   /** The filters before the router, in their order. */

@@ -20,6 +20,7 @@ import {
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileMirrors } from './mirrors.js';
 import { compileRateLimits } from './rate-limits.js';
+import { compileClusterTrees } from './cluster-tree.js';
 import { compileCorsPolicy } from './cors-policy.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { readFilterOverrides } from './route-filters.js';
@@ -47,6 +48,7 @@ const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteCo
   'metadata',
   'typed_per_filter_config',
   'internal_only_headers',
+  'cluster_specifier_plugins',
   // Followed where the table itself comes by RDS; elsewhere the real server does nothing with it either.
   'vhds',
 ]);
@@ -111,6 +113,11 @@ export function compileRouteTable(
   const plain: RouteScope = {
     ...levels,
     validatesClusters: message.validate_clusters ?? options.validatesClusters,
+    clusterTrees: compileClusterTrees(
+      message.cluster_specifier_plugins,
+      place.field('cluster_specifier_plugins'),
+      context,
+    ),
     maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
     chain: options.chain,
     filterOverrides: [readFilterOverrides(message.typed_per_filter_config, place, levels)],

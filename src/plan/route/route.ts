@@ -25,7 +25,7 @@ import {
 } from '../match/matchers.js';
 import type { OwnOperators } from '../format/format.js';
 import { compileReplyFormat } from '../format/format-string.js';
-import { metadataOf } from '../format/metadata-values.js';
+import { metadataOf, sortedJson } from '../format/metadata-values.js';
 import type { Place } from '../message/place.js';
 import {
   FormatPiece_Operator,
@@ -292,6 +292,6 @@ function metadataOperator(metadata: Metadata | undefined): OwnOperators {
           : undefined;
     }
     if (value === undefined || value === null) return { operator: FormatPiece_Operator.ABSENT };
-    return { argument: typeof value === 'string' ? value : JSON.stringify(value) };
+    return { argument: typeof value === 'string' ? value : sortedJson(value) };
   };
 }

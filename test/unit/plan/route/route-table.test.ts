@@ -365,6 +365,34 @@ test('a tree of matchers leads to a route or to several, in place of routes', ()
   );
 });
 
+test('a route may say its cluster by a tree that the table has under a name', () => {
+  const specifiers = 'envoy.extensions.router.cluster_specifiers.matcher.v3';
+  const choice = { $type: `${specifiers}.ClusterAction`, cluster: 'origin' };
+  const named = {
+    extension: {
+      name: 'tree',
+      typed_config: {
+        $type: `${specifiers}.MatcherClusterSpecifier`,
+        cluster_matcher: { on_no_match: { action: { name: 'c', typed_config: choice } } },
+      },
+    },
+  };
+  const compiled = (cluster_specifier_plugin: string) => {
+    const routes = [{ match: { prefix: '/' }, route: { cluster_specifier_plugin } }];
+    const manager = connectionManager({
+      cluster_specifier_plugins: [named],
+      virtual_hosts: [{ name: 'v', domains: ['*'], routes }],
+    });
+    return compileStatic({ listeners: [listenerOf(manager)] });
+  };
+  const known = compiled('tree');
+  assert.deepEqual(issuesOf(known), []);
+  const [host] = known.update.route_tables?.[0]?.virtual_hosts ?? [];
+  assert.deepEqual(host?.routes?.[0]?.cluster?.tree_clusters, ['origin']);
+  const words = /Unknown cluster specifier plugin name: none is used in the route/;
+  assert.match(issuesOf(compiled('none')).join(), words);
+});
+
 test('scopes have tables of their own, each under its key', () => {
   const scope = (key: string) => ({
     name: key,
