@@ -5,6 +5,7 @@
 
 #include "http/joined_headers.h"
 #include "http/query.h"
+#include "http/saved_head.h"
 
 namespace fairlead::filters {
 
@@ -41,10 +42,14 @@ class HeaderMutation final : public HttpFilter {
     forEach([&](const HeaderMutations& one) {
       if (one.response.empty()) return;
       format::FormatContext context = describe();
-      context.status = status;
+      // Of a try at a host nobody else knows it so far.
+      if (context.status == 0) context.status = status;
       context.response_headers = &headers;
       one.response.apply(headers, context, arena);
     });
+    bool is_kept = false;
+    forEach([&](const HeaderMutations& one) { is_kept |= one.trailers_read_answer; });
+    if (is_kept) answer_.save({}, {}, {}, headers);
     return FilterStatus::Continue;
   }
   FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
@@ -52,6 +57,11 @@ class HeaderMutation final : public HttpFilter {
       if (one.response_trailers.empty()) return;
       format::FormatContext context = describe();
       context.response_trailers = &trailers;
+      http::HeaderMap headers;
+      if (answer_.isSet()) {
+        answer_.restore(&headers);
+        context.response_headers = &headers;
+      }
       one.response_trailers.apply(trailers, context, memory_.arena());
     });
     return FilterStatus::Continue;
@@ -82,7 +92,16 @@ class HeaderMutation final : public HttpFilter {
   const HeaderMutationConfig& config_;
   FilterMemory& memory_;
   FilterPlace& place_;
+  // Its head, where trailers speak of it.
+  http::SavedHead answer_;
 };
+
+bool readsAny(const std::vector<plan::HeaderChange>& changes,
+              bool (format::Format::*reads)() const) {
+  return std::ranges::any_of(changes, [reads](const plan::HeaderChange& change) {
+    return change.add && change.add->value && (format::Format(*change.add->value).*reads)();
+  });
+}
 
 }  // namespace
 
@@ -106,12 +125,11 @@ Result<std::unique_ptr<const HeaderMutations>> HeaderMutations::build(
         build(plan.response_trailers, isJoinedInResponses, &mutations->response_trailers)}) {
     if (error) return *error;
   }
-  for (const auto* changes : {&plan.response, &plan.response_trailers}) {
-    for (const plan::HeaderChange& change : *changes) {
-      if (!change.add || !change.add->value) continue;
-      mutations->answer_reads_request |= format::Format(*change.add->value).readsRequestHead();
-    }
+  for (const auto* changes : {&plan.response, &plan.request_trailers, &plan.response_trailers}) {
+    mutations->reads_request_late |= readsAny(*changes, &format::Format::readsRequestHead);
   }
+  mutations->trailers_read_answer =
+      readsAny(plan.response_trailers, &format::Format::readsResponseHead);
   for (const plan::QueryChange& change : plan.query) {
     mutations->query_.push_back(
         {change.action, change.name, format::Format(change.value.value_or(plan::Format()))});
@@ -185,10 +203,10 @@ BuiltFilter HeaderMutationConfig::build(const plan::HeaderMutationFilter& plan) 
 
 HttpFilter* HeaderMutationConfig::make(FilterMemory& memory, const FilterScope& scope,
                                        FilterPlace& place) const {
-  bool reads_request = own_->answer_reads_request;
+  bool reads_request = own_->reads_request_late;
   for (const route::FilterConfig* config : place.routeConfigs()) {
     const HeaderMutations* mutations = HeaderMutations::of(config);
-    reads_request |= mutations && mutations->answer_reads_request;
+    reads_request |= mutations && mutations->reads_request_late;
   }
   if (reads_request) scope.notes.keeps_request_head = true;
   return memory.make<HeaderMutation>(*this, memory, place);

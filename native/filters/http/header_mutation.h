@@ -34,8 +34,10 @@ class HeaderMutations final : public route::FilterConfig {
   route::HeaderChanges response;
   route::HeaderChanges request_trailers;
   route::HeaderChanges response_trailers;
-  // What changes the answer speaks of the request's head.
-  bool answer_reads_request = false;
+  // What changes the answer, or trailers, speaks of the request's head.
+  bool reads_request_late = false;
+  // What changes trailers speaks of the answer's head.
+  bool trailers_read_answer = false;
 
  private:
   static constexpr char kKind = 0;

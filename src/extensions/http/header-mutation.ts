@@ -6,7 +6,8 @@ import type {
   envoy_extensions_filters_http_header_mutation_v3_Mutations as Mutations,
 } from '../../../build/messages.gen.js';
 import { defineHttpFilter } from '../../plan/extension.js';
-import { compileFormat } from '../../plan/format/format.js';
+import { compileFormat, type OwnOperators } from '../../plan/format/format.js';
+import { readFormatters } from '../../plan/format/format-string.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import {
@@ -29,6 +30,7 @@ const MUTATIONS = supportedFields<Mutations>(`${PACKAGE}.Mutations`, [
   'response_mutations',
   'request_trailers_mutations',
   'response_trailers_mutations',
+  'formatters',
 ]);
 const QUERY = supportedFields<KeyValueMutation>('envoy.config.core.v3.KeyValueMutation', [
   'append',
@@ -65,13 +67,14 @@ export const headerMutation = defineHttpFilter<Message, PerRoute>({
 
 function compile(message: Mutations = {}, place: Place): HeaderMutation {
   refuseOtherFields(place, message, MUTATIONS);
+  const own = readFormatters(message.formatters, place.field('formatters'));
   const changes = (
     name:
       | 'request_mutations'
       | 'response_mutations'
       | 'request_trailers_mutations'
       | 'response_trailers_mutations',
-  ): readonly HeaderChange[] => compileHeaderChanges(message[name], place.field(name));
+  ): readonly HeaderChange[] => compileHeaderChanges(message[name], place.field(name), own);
   return {
     request: changes('request_mutations'),
     response: changes('response_mutations'),
@@ -79,13 +82,17 @@ function compile(message: Mutations = {}, place: Place): HeaderMutation {
     response_trailers: changes('response_trailers_mutations'),
     query: (message.query_parameter_mutations ?? []).flatMap(
       (one, index) =>
-        compileQuery(one, place.field('query_parameter_mutations').index(index)) ?? [],
+        compileQuery(one, place.field('query_parameter_mutations').index(index), own) ?? [],
     ),
   };
 }
 
 /** Undefined after an error. */
-function compileQuery(message: KeyValueMutation, place: Place): QueryChange | undefined {
+function compileQuery(
+  message: KeyValueMutation,
+  place: Place,
+  own: OwnOperators | undefined,
+): QueryChange | undefined {
   refuseOtherFields(place, message, QUERY);
   const { append, remove } = message;
   if (append && remove) {
@@ -111,7 +118,7 @@ function compileQuery(message: KeyValueMutation, place: Place): QueryChange | un
     at.field('record').field('value').error('Only string value is allowed for record value.');
     return undefined;
   }
-  const result = compileFormat(record.value, 'header');
+  const result = compileFormat(record.value, 'header', own);
   if ('error' in result) {
     at.field('record').field('value').error(result.error, result);
     return undefined;

@@ -5,6 +5,7 @@ import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { FormatPiece_Operator as Operator, type Format } from '../plan.gen.js';
 import { compileFormat, type OwnOperators } from './format.js';
+import { readFormatters } from './format-string.js';
 import { compileJsonFormat } from './json-format.js';
 
 const FIELDS = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
@@ -14,6 +15,7 @@ const FIELDS = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionF
   'json_format_options',
   'omit_empty_values',
   'content_type',
+  'formatters',
 ]);
 
 /** `body`: what %LOCAL_REPLY_BODY% is. A content type means nothing here. Undefined after an error. */
@@ -23,8 +25,11 @@ export function compileBodyFormat(
   place: Place,
 ): Format | undefined {
   refuseOtherFields(place, message, FIELDS);
-  const own: OwnOperators = (name) =>
-    name === 'LOCAL_REPLY_BODY' ? { operator: Operator.LITERAL, argument: body } : undefined;
+  const others = readFormatters(message.formatters, place.field('formatters'));
+  const own: OwnOperators = (name, argument, length) =>
+    name === 'LOCAL_REPLY_BODY'
+      ? { operator: Operator.LITERAL, argument: body }
+      : others?.(name, argument, length);
   const omit_empty = message.omit_empty_values;
   if (message.json_format) {
     const result = compileJsonFormat(message.json_format, 'http_log', own);

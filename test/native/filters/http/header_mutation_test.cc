@@ -74,6 +74,25 @@ TEST("Where the most specific place wins, it comes last") {
   EXPECT(has(get(proxy, "/"), "x-order: own\r\nx-order: table\r\nx-order: route\r\n"));
 }
 
+TEST("Trailers of an answer speak of its head as well") {
+  Origin origin([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write(
+        "HTTP/1.1 200 OK\r\nx-up: up\r\ntransfer-encoding: chunked\r\n\r\n"
+        "1\r\na\r\n0\r\nx-t: t\r\n\r\n");
+  });
+  plan::HeaderMutation mutation;
+  plan::HeaderChange change = adds("x-said", "");
+  change.add->value->pieces[0].op = plan::FormatPiece::Operator::Resp;
+  change.add->value->pieces[0].argument = "x-up";
+  mutation.response_trailers.push_back(std::move(change));
+  plan::Update plan = withMutation(origin.port(), std::move(mutation), {}, {}, false);
+  managerOf(plan).enable_trailers = true;
+  plan.clusters[0].enable_trailers = true;
+  Proxy proxy(std::move(plan));
+  EXPECT(has(get(proxy, "/"), "x-t: t\r\nx-said: up\r\n"));
+}
+
 TEST("A query is changed parameter by parameter, and sorted by name") {
   using Action = plan::QueryChange::Action;
   plan::HeaderMutation plan;

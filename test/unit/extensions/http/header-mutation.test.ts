@@ -41,3 +41,11 @@ test('hosts and pseudo headers are not to be changed, and parameters are texts',
   const none = compiled([filter({ query_parameter_mutations: [{ append: {} }] })]);
   assert.match(none.issues.join(), /No record is provided/);
 });
+
+test('formats may leave out the query, where a formatter is named', () => {
+  const request_mutations = [append('x-a', '%REQ_WITHOUT_QUERY(:PATH)%')];
+  const type = 'envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery';
+  const formatters = [{ name: 'f', typed_config: any(type) }];
+  assert.deepEqual(compiled([filter({ request_mutations, formatters })]).issues, []);
+  assert.notDeepEqual(compiled([filter({ request_mutations })]).issues, []);
+});
