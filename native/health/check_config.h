@@ -49,6 +49,12 @@ class CheckConfig {
   const net::SharedTransport* transport() const {
     return by_labels_ ? &cluster_->transportOf(*by_labels_) : nullptr;
   }
+  // The cluster has a codec of HTTP/1 from here on.
+  void showHttp1() const { cluster_->stats().showCompanions(); }
+  // With the cluster's requests, as the real server.
+  void countProtocolError() const {
+    cluster_->stats().shard(thread_ + 1)->add(stats::Cluster::Counter::UpstreamCxProtocolError);
+  }
   // Of each connection that has a socket of its own.
   void countTransport() const;
   bool speaksHttp2() const {

@@ -21,6 +21,7 @@ class HttpCheck::Link final : public net::Mortal,
     const auto protocol = config.plan().is_by_alpn ? http::ClientProtocol::ByAlpn
                           : config.speaksHttp2()   ? http::ClientProtocol::Http2
                                                    : http::ClientProtocol::Http1;
+    if (protocol == http::ClientProtocol::Http1) config.showHttp1();
     codec_ = http::makeClientCodec(
         protocol, connection, config.client(),
         {check.context().scratch, config.http2Stats(), check.context().random}, *this);
@@ -59,8 +60,11 @@ class HttpCheck::Link final : public net::Mortal,
   }
   void onRoom() override {}
   void onGoaway() override { is_going_ = true; }
-  void onClosed(CloseReason, bool) override {
+  void onClosed(CloseReason reason, bool) override {
     bury();
+    if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
+      if (check_) check_->config().countProtocolError();
+    }
     is_going_ = true;
     if (is_answering_ && is_whole_) return;
     const bool was_answering = is_answering_ || !is_connected_;
@@ -156,7 +160,12 @@ void HttpCheck::abandon() {
   if (Link* link = std::exchange(link_, nullptr)) link->abort();
 }
 
-void HttpCheck::giveUp() { abandon(); }
+void HttpCheck::giveUp() {
+  // As the real server, which resets these alone before it ends their connection.
+  const bool is_reset = plan().kind == plan::HealthCheck::Kind::Grpc && link_ != nullptr;
+  if (is_reset && config().http2Stats()) config().http2Stats()->add(stats::Http2Codec::Counter::TxReset);
+  abandon();
+}
 
 void HttpCheck::begin() {
   if (link_ && (!plan().reuses_connection || !link_->hasRoom())) abandon();

@@ -84,6 +84,9 @@ class BlockBase {
   bool isRecorded(size_t histogram) const;
   // Whether readers are to see the scope at all.
   bool isShown() const { return !layout_.is_late || isWritten(); }
+  // What is shown once another counter was used is shown from here on. Any thread.
+  void showCompanions() { shows_companions_.store(true, std::memory_order_relaxed); }
+  bool showsCompanions() const { return shows_companions_.load(std::memory_order_relaxed); }
   // Empty until it is set.
   const std::string& text(size_t index) const;
   bool isTextSet(size_t index) const;
@@ -211,6 +214,7 @@ class BlockBase {
   mutable std::unique_ptr<Memory> memory_;
   const NameTest* rejects_ = &kRejectsNothing;
   bool defers_traffic_ = false;
+  std::atomic<bool> shows_companions_ = false;
   const uint32_t id_;
   inline static const NameTest kRejectsNothing;
 };

@@ -4,7 +4,7 @@
 
 namespace fairlead::stats {
 
-bool RowSource::isShown(const StatName& stat, bool used) const {
+bool RowSource::isShown(const BlockBase& block, const StatName& stat, bool used) const {
   if (used || query_.used_only) return used;
   switch (stat.shown) {
     case Shown::Always:
@@ -12,7 +12,7 @@ bool RowSource::isShown(const StatName& stat, bool used) const {
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      return counters_[stat.companion].used;
+      return counters_[stat.companion].used || block.showsCompanions();
   }
   return false;
 }
@@ -59,7 +59,7 @@ void RowSource::addValues(const BlockBase& block, std::vector<Row>* rows) {
     if (is_counter ? !query_.counters : !query_.gauges) continue;
     const Reading& reading = is_counter ? counters_[stat.index] : gauges_[stat.index];
     const StatName& name = layout.name(stat);
-    if (!isShown(name, reading.used) || block.isRejected(stat.kind, stat.index)) continue;
+    if (!isShown(block, name, reading.used) || block.isRejected(stat.kind, stat.index)) continue;
     rows->push_back({stat.kind, name.name, &block, stat.index, reading.value});
   }
 }
