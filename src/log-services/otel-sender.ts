@@ -58,7 +58,9 @@ export class OtelSender implements EntrySender {
     this.#host.onWaiting(-message.length);
     const { statPrefix } = this.#plan;
     if (lost < count) this.#host.count(`${statPrefix}logs_written`, count - lost);
-    if (lost > 0) this.#host.count(`${statPrefix}logs_dropped`, lost);
+    // What a service of gRPC has answered is counted, whatever it is.
+    const isTold = lost > 0 || this.#client !== undefined;
+    if (isTold) this.#host.count(`${statPrefix}logs_dropped`, lost);
     if (lost > 0 && !this.#isDown) {
       this.#host.warn(`OpenTelemetry logs: ${reason}; records are lost until it is back`);
     }
