@@ -53,8 +53,8 @@ bool isWeak(std::string_view etag) {
 class Compressor final : public HttpFilter {
  public:
   Compressor(const CompressorConfig& config, const CompressorSettings* settings,
-             FilterMemory& memory, const FilterScope& scope)
-      : config_(config), settings_(settings), memory_(memory), scope_(scope) {
+             FilterMemory& memory, const FilterScope& scope, FilterPlace& place)
+      : config_(config), settings_(settings), memory_(memory), scope_(scope), place_(place) {
     Compressor** last = &scope.notes.compressors;
     while (*last) last = &(*last)->next_;
     *last = this;
@@ -106,6 +106,7 @@ class Compressor final : public HttpFilter {
                                                         : judge(status, headers, end);
     if (verdict.compresses && begin(response_, encoders())) {
       scope_.notes.sees_response_body = true;
+      ends_apart_ = isOfHttp1();
       tellStatus(headers, kCompressedStatus, arena);
       changeEtag(headers, arena);
       headers.remove(http::HeaderId::ContentLength);
@@ -119,7 +120,15 @@ class Compressor final : public HttpFilter {
     return FilterStatus::Continue;
   }
   FilterStatus onResponseData(std::string_view data, bool end) override {
-    return compress(response_, config_.response(), data, end);
+    if (!end || !ends_apart_ || data.empty()) {
+      return compress(response_, config_.response(), data, end);
+    }
+    if (!response_.encoder) return FilterStatus::Continue;
+    compress(response_, config_.response(), data, false);
+    joined_ = made_;
+    compress(response_, config_.response(), {}, true);
+    made_ = joined_.append(made_);
+    return FilterStatus::Replace;
   }
   FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
     return finish(response_, config_.response(), trailers);
@@ -154,6 +163,12 @@ class Compressor final : public HttpFilter {
     direction.stats->shard(scope_.worker + 1)->add(counter, amount);
   }
   void count(ChoiceCounter counter) const { config_.choiceStats(scope_.worker).add(counter); }
+
+  bool isOfHttp1() const {
+    format::FormatContext context;
+    place_.describe(&context);
+    return context.details == "via_upstream" && context.upstream_protocol.starts_with("HTTP/1");
+  }
 
   // A message of unknown length is.
   bool isLongEnough(const CompressorConfig::Direction& direction,
@@ -328,6 +343,7 @@ class Compressor final : public HttpFilter {
   const CompressorSettings* const settings_;
   FilterMemory& memory_;
   const FilterScope& scope_;
+  FilterPlace& place_;
   // The next one of the chain.
   Compressor* next_ = nullptr;
   std::string_view accepted_;
@@ -337,6 +353,10 @@ class Compressor final : public HttpFilter {
   Compression response_;
   const Compression* latest_ = nullptr;
   std::string_view made_;
+  // As the real server is told by a host of HTTP/1, the end of an answer comes behind its last
+  // bytes.
+  bool ends_apart_ = false;
+  std::string joined_;
   bool has_accepted_ = false;
 };
 
@@ -418,7 +438,7 @@ HttpFilter* CompressorConfig::make(FilterMemory& memory, const FilterScope& scop
   const CompressorSettings* settings = nullptr;
   const route::FilterConfigList own = place.routeConfigs();
   if (!own.empty()) settings = CompressorSettings::of(own.front());
-  return memory.make<Compressor>(*this, settings, memory, scope);
+  return memory.make<Compressor>(*this, settings, memory, scope, place);
 }
 
 }  // namespace fairlead::filters
