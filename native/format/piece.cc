@@ -318,7 +318,8 @@ bool Piece::isJson(const FormatContext& context) const {
       return piece && piece->isJson(context);
     }
     case Kind::FilterState:
-      return key_ == kTypedState && (max_length_ == 0 || stateObject(context));
+      return key_ == kTypedState &&
+             (max_length_ == UINT32_MAX || max_length_ == 0 || stateObject(context));
     case Kind::Tlv:
       return argument_.empty();
     case Kind::ReplyOwner:

@@ -35,6 +35,8 @@ struct ServerSettings {
   bool accept_http_10 = false;
   // http_protocol_options.allow_absolute_url: a target that is a whole URL is taken for a path.
   bool refuses_absolute_urls = false;
+  // A target with the scheme https comes over TLS, or is refused.
+  bool refuses_clear_https = false;
   // A client that begins as HTTP/2 does is spoken to so.
   bool detects_http2 = false;
   // Outlives all that are told of it; null: HTTP/2 is never spoken.

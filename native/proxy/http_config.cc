@@ -48,6 +48,7 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   codec.limits.takes_any_method = settings.allows_custom_methods;
   codec.accept_http_10 = settings.accept_http_10;
   codec.refuses_absolute_urls = settings.refuses_absolute_urls;
+  codec.refuses_clear_https = settings.use_remote_address;
   codec.detects_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
   if (plan.http2) codec.http2_options = &*plan.http2;
   codec.flush_timeout_ms =

@@ -110,7 +110,7 @@ std::string_view textOf(const net::Address& address, Arena& arena) {
 void appendTo(HeaderMap& headers, HeaderId id, std::string_view value, std::string_view separator,
               Arena& arena) {
   if (HeaderEntry* entry = headers.find(id)) {
-    entry->setValue(arena.join(entry->value(), separator, value));
+    entry->setValue(entry->value_size == 0 ? value : arena.join(entry->value(), separator, value));
   } else {
     headers.add(id, http::headerName(id), value);
   }
@@ -328,7 +328,7 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
   const HeaderEntry* const proto = headers.find(HeaderId::XForwardedProto);
   const std::string_view scheme = proto ? proto->value() : config.ownScheme();
   if (!proto) headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", scheme);
-  facts.scheme = scheme == "https" ? "https" : "http";
+  facts.scheme = equalsIgnoreCase(scheme, "https") ? "https" : "http";
   if (!plan.scheme_overwrite.empty()) {
     facts.scheme = plan.scheme_overwrite;
     headers.set(HeaderId::XForwardedProto, plan.scheme_overwrite);

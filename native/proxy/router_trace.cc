@@ -25,7 +25,7 @@ void Router::endTryTrace(Attempt& attempt) {
     return;
   }
   format::FormatContext format;
-  info_.fill(&format);
+  info_.fillAnswer(&format);
   tracing::Facts facts = info_.traceFacts(format);
   format.upstream_host = &attempt.host().address();
   facts.host = attempt.host().settings().tag_metadata.get();

@@ -189,7 +189,8 @@ void Stream::answer(const filters::LocalReply& reply) {
   // As the real server has it, routes speak of the answer before it has a status.
   info_.status = 0;
   if (!reply.is_bare) mutate(headers, status);
-  info_.status = grpc ? 200 : status;
+  // Of gRPC, too, until it is sent.
+  info_.status = status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
   // In place of what its headers say it is.
@@ -199,6 +200,7 @@ void Stream::answer(const filters::LocalReply& reply) {
     const HeaderEntry* const before = headers.find(HeaderId::ContentType);
     const std::string type(before ? before->value() : std::string_view());
     rewrite(*replies, headers, &rewritten);
+    const bool is_json = rewritten.content_type == "application/json";
     const HeaderEntry* const after = headers.find(HeaderId::ContentType);
     // A mapper has said what it is.
     if (after && after->value() != type) {
@@ -207,11 +209,10 @@ void Stream::answer(const filters::LocalReply& reply) {
       is_type_forced = after && rewritten.body != body;
     }
     // The end of its line is none of a message.
-    const bool is_json = rewritten.content_type == "application/json";
     if (grpc && is_json && rewritten.body.ends_with('\n')) rewritten.body.pop_back();
     status = rewritten.status;
     body = rewritten.body;
-    info_.status = grpc ? 200 : status;
+    info_.status = status;
   }
   if (is_of_codec) info_.flags.set(*reply.flag);
   // How this answer is framed is nobody else's to say.
@@ -221,14 +222,16 @@ void Stream::answer(const filters::LocalReply& reply) {
     headers.add(
         HeaderId::GrpcStatus, "grpc-status",
         reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
-    if (!body.empty()) {
+    if (!body.empty() && !info_.is_head) {
       headers.add(HeaderId::Other, "grpc-message", arena.copy(format::percentEncoded(body)));
     }
     status = 200;
     body = {};
+  } else if (body.empty()) {
+    headers.remove(HeaderId::ContentType);
   } else if (!mayHaveBody(status)) {
     body = {};
-  } else if (!body.empty()) {
+  } else {
     headers.add(HeaderId::ContentLength, "content-length", arena.decimal(body.size()));
     const std::string_view type = replies                      ? rewritten.content_type
                                   : reply.content_type.empty() ? kText
@@ -239,7 +242,8 @@ void Stream::answer(const filters::LocalReply& reply) {
   }
   // As the real server: that a request is bad says that the two ends may not agree on what follows.
   const bool is_last =
-      reply.close || (reply.status == 400 && !info_.is_http2 && !config().plan.keeps_after_invalid);
+      reply.close || (hasAnswerBegun() && source_ == Source::ProxyLast) ||
+      (reply.status == 400 && !info_.is_http2 && !config().plan.keeps_after_invalid);
   const Source source = is_last ? Source::ProxyLast : Source::Proxy;
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);

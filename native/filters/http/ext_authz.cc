@@ -42,6 +42,11 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
                              bool end) override {
+    // As the real server: what goes nowhere needs no leave.
+    if (!scope_.route) {
+      has_passed_ = true;
+      return FilterStatus::Continue;
+    }
     readRoute();
     scope_.calls->prepare(*service_->service);
     if (!isEnabled(view)) {

@@ -174,12 +174,17 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     return size;
   }
   head.scheme = target.form == http::Target::Form::Absolute ? target.scheme : std::string_view();
-  if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
-    refuse({400, fault}, head.header_bytes);
+  if (settings_.refuses_clear_https && equalsIgnoreCase(head.scheme, "https") &&
+      !connection_.tls()) {
+    refuse({403, "http1.https_url_on_plaintext_connection"}, head.header_bytes);
     return size;
   }
   if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
     refuse({426, "low_version"}, head.header_bytes);
+    return size;
+  }
+  if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
+    refuse({400, fault}, head.header_bytes);
     return size;
   }
   const uint32_t used = head.head_bytes;

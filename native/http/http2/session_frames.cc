@@ -98,10 +98,13 @@ void Session::onRstStream(const FrameHead& head, std::string_view payload) {
   }
   const auto code = static_cast<ErrorCode>(read32(payload.data()));
   const bool is_refused = code == ErrorCode::RefusedStream;
+  // As the real server, which takes the other end's finding for its own.
+  const ResetReason reason = is_refused                         ? ResetReason::RemoteRefused
+                             : code == ErrorCode::ProtocolError ? ResetReason::ProtocolError
+                                                                : ResetReason::RemoteReset;
   onPeerReset(code);
   if (!isReading()) return;
-  tellReset(*stream, is_refused ? ResetReason::RemoteRefused : ResetReason::RemoteReset,
-            is_refused ? "http2.remote_refuse" : "http2.remote_reset", false);
+  tellReset(*stream, reason, is_refused ? "http2.remote_refuse" : "http2.remote_reset", false);
 }
 
 void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
