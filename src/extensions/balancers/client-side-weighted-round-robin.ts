@@ -28,6 +28,7 @@ export const CLIENT_SIDE_WEIGHTED = FIELDS.type;
 const DEFAULT_BLACKOUT_MS = 10_000;
 const DEFAULT_EXPIRATION_MS = 180_000;
 const DEFAULT_UPDATE_MS = 1000;
+const PERIODS = ['blackout_period', 'weight_expiration_period', 'weight_update_period'] as const;
 const MILLION = 1_000_000;
 
 export const clientSideWeightedRoundRobin = defineExtension<WeightedRoundRobin, BalancerPlan>({
@@ -35,6 +36,11 @@ export const clientSideWeightedRoundRobin = defineExtension<WeightedRoundRobin, 
   type: FIELDS.type,
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
+    for (const name of PERIODS) {
+      if ((config[name] ?? 0) < 0) {
+        place.field(name).error('Invalid duration: Expected positive duration');
+      }
+    }
     return {
       balancer: Cluster_Balancer.ROUND_ROBIN,
       slow_start: compileSlowStart(

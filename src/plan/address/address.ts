@@ -29,6 +29,11 @@ const SOCKET_ADDRESS = supportedFields<SocketAddress>(
   SOCKET_FIELDS,
   { protocol: 'TCP' },
 );
+// Of what protocol it is says the connection that is bound to it.
+const SOURCE_ADDRESS = supportedFields<SocketAddress>('envoy.config.core.v3.SocketAddress', [
+  ...SOCKET_FIELDS,
+  'protocol',
+]);
 const LISTEN_ADDRESS = supportedFields<SocketAddress>(
   'envoy.config.core.v3.SocketAddress',
   [...SOCKET_FIELDS, 'network_namespace_filepath'],
@@ -175,7 +180,7 @@ function checkPipePath(path: string, place: Place): void {
 /** Where connections come from: an IP address, its port may be 0. */
 export function compileSourceAddress(message: SocketAddress, place: Place): Address | undefined {
   checkResolver(message, place, undefined);
-  const address = compileSocketAddress(message, place, SOCKET_ADDRESS);
+  const address = compileSocketAddress(message, place, SOURCE_ADDRESS);
   if (!('hostname' in address)) return address;
   refuseName(address.hostname, place);
   return undefined;

@@ -26,9 +26,18 @@ export function compileAggregate(
   return demandProvided(message, place) ? config.clusters : undefined;
 }
 
+const PROVIDED = 'envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided';
+
+/** load_balancing_policy says so. */
+export function isProvidedByPolicy(message: ClusterMessage): boolean {
+  const policies = message.load_balancing_policy?.policies ?? [];
+  return policies.some((policy) => policy.typed_extension_config?.typed_config?.$type === PROVIDED);
+}
+
 /** The kind of cluster says where requests go. False: the configuration says otherwise. */
 export function demandProvided(message: ClusterMessage, place: Place): boolean {
-  if (message.lb_policy === 'CLUSTER_PROVIDED') return true;
+  if (message.lb_policy === 'CLUSTER_PROVIDED' && !message.load_balancing_policy) return true;
+  if (isProvidedByPolicy(message)) return true;
   place
     .field('lb_policy')
     .error(

@@ -5,6 +5,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileHashing, compileMaglev, compileRingHash } from './hash-table.js';
 import { compileLeastRequest } from './least-request.js';
+import { isProvidedByPolicy } from './aggregate.js';
 import { choosePolicy } from './policies.js';
 import { compileSlowStart } from './slow-start.js';
 import { compileSubsets } from './subsets.js';
@@ -45,6 +46,9 @@ export function compileBalancer(
         .field('lb_subset_config')
         .error('cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config');
     }
+    return { balancer: Cluster_Balancer.ROUND_ROBIN };
+  }
+  if (cluster.type === 'ORIGINAL_DST' && isProvidedByPolicy(cluster)) {
     return { balancer: Cluster_Balancer.ROUND_ROBIN };
   }
   if (cluster.load_balancing_policy || cluster.lb_policy === 'LOAD_BALANCING_POLICY_CONFIG') {

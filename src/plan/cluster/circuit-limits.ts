@@ -13,9 +13,11 @@ const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.Circu
   'thresholds',
   'per_host_thresholds',
 ]);
+// As in the real server, no gauge tells what of a host's limit remains.
 const PER_HOST = supportedFields<Thresholds>('envoy.config.cluster.v3.CircuitBreakers.Thresholds', [
   'priority',
   'max_connections',
+  'track_remaining',
 ]);
 const THRESHOLDS = supportedFields<Thresholds>(
   'envoy.config.cluster.v3.CircuitBreakers.Thresholds',

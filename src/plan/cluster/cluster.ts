@@ -36,6 +36,7 @@ import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileHostSource } from './host-source.js';
+import { checkUpstreamPool } from './upstream-pool.js';
 
 // How often hosts are cleaned up only counts for those of ORIGINAL_DST. Metadata is read where it is
 // asked for.
@@ -79,6 +80,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'ignore_health_on_host_removal',
   'health_checks',
   'upstream_bind_config',
+  'upstream_config',
   'upstream_connection_options',
   'preconnect_policy',
   'transport_socket',
@@ -157,6 +159,7 @@ export function compileCluster(
   }
   const isProvided = typed.aggregate !== undefined || typed.forwardProxy !== undefined;
   const balancer = compileBalancer(message, place, context, isProvided);
+  checkUpstreamPool(message.upstream_config, place.field('upstream_config'));
   const socket = compileUpstreamSocket(
     message.transport_socket,
     place.field('transport_socket'),
@@ -197,6 +200,16 @@ export function compileCluster(
   const http = compileUpstreamHttp(
     typed.forwardProxy && !options.sni ? { ...options, sni: CHECKED_NAMES } : options,
   );
+  if (
+    message.max_requests_per_connection !== undefined &&
+    options.common?.max_requests_per_connection !== undefined
+  ) {
+    place
+      .field('max_requests_per_connection')
+      .error(
+        'Only one of max_requests_per_connection from Cluster or HttpProtocolOptions can be specified',
+      );
+  }
   const http2 = options.http2 && compileHttp2Options(options.http2, options.http2Place);
   const healthCheck = compileHealthCheck(message, place, {
     protocol: options.protocol,

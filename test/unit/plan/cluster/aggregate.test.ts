@@ -34,4 +34,15 @@ test('only the kind of cluster says where requests go', () => {
     issuesOf(aggregate(['first'], { lb_policy: 'ROUND_ROBIN' })).join(),
     /cluster provided LB not specified but cluster 'all' provided one/,
   );
+  const policies = (type: string) => ({
+    lb_policy: 'ROUND_ROBIN',
+    load_balancing_policy: {
+      policies: [{ typed_extension_config: { name: 'p', typed_config: any(type) } }],
+    },
+  });
+  const POLICIES = 'envoy.extensions.load_balancing_policies';
+  const provided = policies(`${POLICIES}.cluster_provided.v3.ClusterProvided`);
+  assert.deepEqual(issuesOf(aggregate(['first'], provided)), []);
+  const other = policies(`${POLICIES}.round_robin.v3.RoundRobin`);
+  assert.match(issuesOf(aggregate(['first'], other)).join(), /cluster provided LB not specified/);
 });

@@ -5,7 +5,7 @@ import { compileStatic, issuesOf } from '../helpers.js';
 test("a limit of each host's connections counts for its priority; nothing else is limited by host", () => {
   const limited = (...per_host_thresholds: object[]) =>
     compileStatic({ clusters: [{ name: 'origin', circuit_breakers: { per_host_thresholds } }] });
-  const fine = limited({ priority: 'HIGH', max_connections: 3 });
+  const fine = limited({ priority: 'HIGH', max_connections: 3, track_remaining: true });
   assert.deepEqual(issuesOf(fine), []);
   assert.deepEqual(
     fine.update.clusters?.[0]?.limits?.map((limits) => limits.max_connections_per_host),

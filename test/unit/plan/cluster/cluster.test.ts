@@ -48,6 +48,31 @@ test('a cluster of nothing but a name gets the defaults of the real server', () 
   ]);
 });
 
+test('how many requests a connection serves is said in one place', () => {
+  const common_http_protocol_options = { max_requests_per_connection: 2 };
+  const both = { max_requests_per_connection: 1, common_http_protocol_options };
+  assert.match(clusterOf(both).issues.join(), /Only one of max_requests_per_connection/);
+  const { cluster, issues } = clusterOf({ common_http_protocol_options });
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.max_requests_per_connection, 2);
+});
+
+test('the generic pools are what there is, and no others', () => {
+  const pool = (kind: string, type: string) =>
+    clusterOf({
+      upstream_config: {
+        name: 'p',
+        typed_config: any(`envoy.extensions.upstreams.${kind}.v3.${type}`),
+      },
+    }).issues;
+  assert.deepEqual(pool('http.generic', 'GenericConnectionPoolProto'), []);
+  assert.deepEqual(pool('tcp.generic', 'GenericConnectionPoolProto'), []);
+  assert.match(
+    pool('http.tcp', 'TcpConnectionPoolProto').join(),
+    /upstream_config: the pool 'p' \(.*TcpConnectionPoolProto\) is not supported yet/,
+  );
+});
+
 test('hosts carry weight, priority, locality, health and canary', () => {
   const { compiled } = clusterOf({
     load_assignment: {
