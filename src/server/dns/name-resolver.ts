@@ -148,10 +148,10 @@ async function either(
   return answer.kind === 'addresses' ? answer : ask(second);
 }
 
+/** As c-ares, which takes an address of IPv4 for whatever is asked for. */
 function literalAnswer(address: string, version: Family, family: LookupFamily): DnsAnswer {
-  const excluded = version === 4 ? 'V6_ONLY' : 'V4_ONLY';
-  if (family === excluded) {
-    return { kind: 'failed', reason: `an IPv${version} address where ${family} is asked for` };
+  if (version === 6 && family === 'V4_ONLY') {
+    return { kind: 'failed', reason: 'an IPv6 address where V4_ONLY is asked for' };
   }
   return { kind: 'addresses', addresses: [address], ttlMs: 0 };
 }

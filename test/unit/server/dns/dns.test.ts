@@ -424,7 +424,7 @@ test('lookup families', async (t) => {
   assert.equal(await addresses('nx.test', 'ALL'), 'none');
 });
 
-test('an address is its own answer, unless it is of the other family', async (t) => {
+test('an address is its own answer, unless it is of IPv6 where IPv4 alone will do', async (t) => {
   const server = await NameServer.start(t);
   const resolver = await resolverFor(t, server);
   assert.deepEqual(await resolver.lookup('10.1.2.3', 'AUTO'), {
@@ -432,6 +432,7 @@ test('an address is its own answer, unless it is of the other family', async (t)
     addresses: ['10.1.2.3'],
     ttlMs: 0,
   });
+  assert.equal((await resolver.lookup('10.1.2.3', 'V6_ONLY')).kind, 'addresses');
   assert.equal((await resolver.lookup('::1', 'V4_ONLY')).kind, 'failed');
   assert.deepEqual(server.questions, []);
 });
