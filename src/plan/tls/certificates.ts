@@ -30,6 +30,8 @@ const CERTIFICATE = supportedFields<Certificate>(
 
 /** What the real server calls certificates that have no name: part of the hash of nothing. */
 const UNNAMED = 'unnamed_cert_e3b0c442';
+/** … and where it is of PKCS#12: of no hash. */
+const UNNAMED_PKCS12 = 'unnamed_cert_';
 
 export interface CertificatePlan {
   readonly plan: TlsCertificate;
@@ -99,7 +101,7 @@ function compileCertificate(
       return undefined;
     }
     return {
-      plan: { pkcs12, ...more },
+      plan: { pkcs12, ...more, name: name === UNNAMED ? UNNAMED_PKCS12 : name },
       file: { pem: certificateIn(pkcs12, password), path: pathOf(path) },
       ...rest,
     };
