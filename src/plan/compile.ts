@@ -240,7 +240,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     listenerTls: sockets,
     discovered: discovered.all,
     compileClusterLater: (message, at) =>
-      compileCluster(message, at, { ...context, start: undefined }, bind),
+      compileCluster(message, at, { ...context, start: undefined, viaApi: true }, bind),
     issues,
     startIssues,
     ...(ads && { ads }),
@@ -384,7 +384,7 @@ function compileCds(
       ...collected,
       staticClusters: [...context.clusterNames],
       compile: (one, itsPlace) =>
-        compileCluster(one, itsPlace, { ...context, start: undefined }, bind),
+        compileCluster(one, itsPlace, { ...context, start: undefined, viaApi: true }, bind),
     }
   );
 }

@@ -144,6 +144,8 @@ export interface CompileContext {
   readonly primaryClusters: ReadonlySet<string>;
   /** Where goes what only a start looks at: the control planes of secrets and collections; absent: with the rest. */
   readonly start?: Place | undefined;
+  /** Clusters come from a control plane, and pages say so. */
+  readonly viaApi?: boolean;
   /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
   readonly grpcClusters: Map<string, GrpcClusterPlan>;
   /** The cluster that this proxy is one of; absent: nobody says which it is. */

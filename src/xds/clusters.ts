@@ -215,7 +215,7 @@ export class ClusterSubscription {
   ): readonly string[] {
     const errors = this.#native.apply(
       encodeUpdate({
-        clusters: changed.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
+        clusters: changed.map(({ plan }) => plan.cluster),
         assignments: changed.flatMap(
           ({ plan }) => plan.assignment ?? this.#sources.hostsOf(plan) ?? [],
         ),

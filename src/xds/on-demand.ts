@@ -151,7 +151,7 @@ class ClustersOnDemand {
     return () => {
       const errors = this.#native.apply(
         encodeUpdate({
-          clusters: plans.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
+          clusters: plans.map(({ plan }) => plan.cluster),
           assignments: plans.flatMap(
             ({ plan }) => plan.assignment ?? this.#host.hosts.hostsOf(plan) ?? [],
           ),
@@ -162,6 +162,7 @@ class ClustersOnDemand {
         const name = cluster.message.name ?? '';
         const isNew = !this.#current.has(name);
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
+        this.#host.hosts.expect(plan, isNew);
         this.#host.hosts.follow(plan, isNew);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }

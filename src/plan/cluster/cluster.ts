@@ -227,6 +227,7 @@ export function compileCluster(
   const cluster: Cluster = {
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
+    added_via_api: context.viaApi ?? false,
     connect_timeout_ms: wholeMs(message.connect_timeout, DEFAULT_CONNECT_TIMEOUT_MS),
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
