@@ -37,6 +37,8 @@ export class ClusterHosts implements HostSources {
   readonly #secrets: Secrets;
   /** A cluster of CDS has its hosts. */
   readonly #onWarm: (name: string) => void;
+  /** Whether any cluster waits has changed, or may have. */
+  readonly #onWaiting: (isAnyWaiting: boolean) => void;
   readonly #endpoints = new Map<string, EndpointSubscription>();
   /** Clusters that wait for their hosts, and for what. */
   readonly #warming = new Map<string, Promise<unknown>>();
@@ -47,7 +49,11 @@ export class ClusterHosts implements HostSources {
     native: NativeProxy,
     context: LaterContext,
     host: ClusterHostsHost,
-    parts: { readonly secrets: Secrets; readonly onWarm: (name: string) => void },
+    parts: {
+      readonly secrets: Secrets;
+      readonly onWarm: (name: string) => void;
+      readonly onWaiting: (isAnyWaiting: boolean) => void;
+    },
   ) {
     this.#native = native;
     this.#assignments = new AssignmentBatch(native);
@@ -55,6 +61,7 @@ export class ClusterHosts implements HostSources {
     this.#host = host;
     this.#secrets = parts.secrets;
     this.#onWarm = parts.onWarm;
+    this.#onWaiting = parts.onWaiting;
   }
 
   /** Those that ask EDS, by the names of their clusters. */
@@ -73,6 +80,7 @@ export class ClusterHosts implements HostSources {
   expect({ eds, dns, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
     if (!dns && (!eds || this.#sameEndpoints(eds))) return;
     this.#warming.set(name, SOON);
+    this.#onWaiting(true);
     this.#native.setWarming(name, true, isNew);
   }
 
@@ -97,6 +105,7 @@ export class ClusterHosts implements HostSources {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
     this.#warming.delete(cluster);
+    this.#onWaiting(this.#warming.size > 0);
     this.#forgetEndpoints(cluster);
     this.#host.forgetDns(cluster);
     this.#host.forgetNames(cluster);
@@ -116,12 +125,13 @@ export class ClusterHosts implements HostSources {
   #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
     const wasExpected = this.#warming.get(name) === SOON;
     this.#warming.delete(name);
+    if (hosts) this.#warming.set(name, hosts);
+    this.#onWaiting(this.#warming.size > 0);
     if (!hosts) {
       // Where nothing has come, those of the cluster before it are no longer its own.
       if (wasExpected) this.#native.setWarming(name, false, isNew);
       return;
     }
-    this.#warming.set(name, hosts);
     if (!wasExpected) this.#native.setWarming(name, true, isNew);
     const end = async (): Promise<void> => {
       await hosts;
@@ -129,6 +139,7 @@ export class ClusterHosts implements HostSources {
       this.#warming.delete(name);
       this.#native.setWarming(name, false, isNew);
       this.#onWarm(name);
+      this.#onWaiting(this.#warming.size > 0);
     };
     unawaited('a cluster that waits for its hosts', end());
   }

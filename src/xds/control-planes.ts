@@ -65,6 +65,12 @@ export class ControlPlanes {
     for (const one of this.#authorities) one.open();
   }
 
+  /** Whether requests and answers of that type wait, on aggregated streams. */
+  hold(api: DiscoveryApi, isHeld: boolean): void {
+    this.#ads?.hold(api, isHeld);
+    for (const one of this.#authorities) one.hold(api, isHeld);
+  }
+
   /** How many clusters there have to be at least. */
   minClusters(source: Source): number {
     const stream = source.kind === 'grpc' ? source.stream : this.#adsPlan;

@@ -44,6 +44,8 @@ export class Mux {
   readonly #onStop: () => void;
   /** By URL. */
   readonly #types = new Map<string, TypeState>();
+  /** By URL: nothing is asked and answered of it for now. */
+  readonly #held = new Set<string>();
   #isNodeSent = false;
   #isStarted = false;
   #isFlushing = false;
@@ -89,6 +91,12 @@ export class Mux {
   /** Its stream is there, whether anybody asks or not. */
   open(): void {
     this.#start();
+  }
+
+  /** Whether requests and answers of that type wait. */
+  hold(api: DiscoveryApi, isHeld: boolean): void {
+    if (isHeld) this.#held.add(urlOf(api));
+    else if (this.#held.delete(urlOf(api))) this.#flushSoon();
   }
 
   /** A watcher of that type asks for more. */
@@ -212,6 +220,7 @@ export class Mux {
     };
     const states = [...this.#types.values()].toSorted((a, b) => place(a) - place(b));
     for (const state of states) {
+      if (this.#held.has(state.url)) continue;
       for (let next = this.#request(state); next; next = this.#request(state)) {
         const bytes = next;
         this.#stream.send(() => bytes);

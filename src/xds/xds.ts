@@ -10,6 +10,7 @@ import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { unawaited } from '../base/bugs.js';
 import { ClusterHosts, type ClusterHostsHost } from './cluster-hosts.js';
+import { CDS } from './api.js';
 import { ClusterSubscription, type DynamicCluster } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
@@ -133,6 +134,8 @@ export class Xds {
     this.#hosts = new ClusterHosts(native, plan.context, this.#host, {
       secrets: this.#secrets,
       onWarm: (name) => this.#clusters?.onWarm(name),
+      // As the real server, once it has started: clusters are answered for when they have their hosts.
+      onWaiting: (isAnyWaiting) => this.#planes.hold(CDS, isAnyWaiting && this.#areClustersReady),
     });
     for (const one of plan.eds) this.#hosts.addEndpoints(one);
     for (const one of plan.tls) this.#secrets.add(one);

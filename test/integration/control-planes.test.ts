@@ -188,6 +188,14 @@ for (const way of WAYS) {
     assert.equal(await stat(proxy, 'listener_manager.lds.version_text'), '"l1"');
     assert.match(await (await fetch(`${proxy.adminUrl}/runtime`)).text(), /"some_key"[^}]*"7"/s);
     assert.equal(plane.refusals.length, 0);
+    if (way.endsWith('ads')) {
+      // Hosts are asked for before their clusters are answered for.
+      const asked = plane.requests.findIndex(({ type }) => type === ENDPOINTS);
+      const answered = plane.requests.findIndex(
+        ({ type, response_nonce: nonce }) => type === CLUSTER && nonce !== '',
+      );
+      assert.ok(asked < answered, `${asked} < ${answered}`);
+    }
 
     plane.set(ENDPOINTS, 'e2', [hosts('a', ports[1]), hosts('b', ports[1])]);
     await saysSoon(url, 'two');
