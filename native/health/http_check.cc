@@ -163,7 +163,8 @@ void HttpCheck::abandon() {
 void HttpCheck::giveUp() {
   // As the real server, which resets these alone before it ends their connection.
   const bool is_reset = plan().kind == plan::HealthCheck::Kind::Grpc && link_ != nullptr;
-  if (is_reset && config().http2Stats()) config().http2Stats()->add(stats::Http2Codec::Counter::TxReset);
+  if (is_reset && config().http2Stats())
+    config().http2Stats()->add(stats::Http2Codec::Counter::TxReset);
   abandon();
 }
 
