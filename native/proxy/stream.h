@@ -155,6 +155,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   };
   void become(State next);
   bool isRequestComplete() const { return state_ == State::Waiting || state_ == State::Answering; }
+  // Nothing of it is still to come from the client.
+  bool isRequestHere() const { return isRequestComplete() || is_fed_again_; }
 
   // ---- stream.cc: the way in ----
   // It was answered.
@@ -269,6 +271,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   Source source_ = Source::Host;
   bool filtered_ = false;      // A filter other than the router is on its way.
   bool head_written_ = false;  // The answer's.
+  bool is_fed_again_ = false;  // What follows the head came before, and is yet to be passed on.
   Router router_;
   // Last, as its own last part is what few requests use.
   StreamInfo info_;

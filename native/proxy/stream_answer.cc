@@ -348,11 +348,11 @@ bool Stream::mustEndConnection(Source source) {
     downstream_->startDraining();
   }
   if (info_.is_http2) {
-    if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+    if (!isRequestHere()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
     return source == Source::ProxyLast && info_.details == "upgrade_failed";
   }
-  if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-  if (!isRequestComplete() || source == Source::ProxyLast || downstream_->isSoft()) return true;
+  if (!isRequestHere()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+  if (!isRequestHere() || source == Source::ProxyLast || downstream_->isSoft()) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);
   return true;

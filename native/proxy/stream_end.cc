@@ -207,7 +207,7 @@ void Stream::logAccess(format::LogType type) {
 
 void Stream::onAnswerComplete() {
   // What is still to come of the request is not wanted.
-  if (!isRequestComplete()) stats().add(Counter::DownstreamRqRxReset);
+  if (!isRequestHere()) stats().add(Counter::DownstreamRqRxReset);
   info_.is_answer_whole = true;
   info_.mark(format::TimePoint::DownstreamTxEnd);
   end();
@@ -246,7 +246,7 @@ void Stream::end() {
   idle_timeout_ms_ = 0;
   idle_deadline_ = request_deadline_ = duration_deadline_ = log_deadline_ = net::kNever;
   read_pauses_ = answer_pauses_ = 0;
-  head_written_ = false;
+  head_written_ = is_fed_again_ = false;
   pool.give(this, loop);
   if (downstream) downstream->onRequestEnded(lifetime_us, is_answered);
 }

@@ -90,8 +90,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   const bool is_http_10 = info_.is_http_10;
   // Whatever hosts are asked by: its client wants no body.
   const bool is_head = info_.is_head;
-  // As the real server counts: what is sent again has come again.
-  const uint64_t received = info_.bytes_received + body.size();
+  const uint64_t received = info_.bytes_received;
   const http::ByteMeter bytes = info_.downstream_bytes;
   const http::KeptNames* const names = info_.requestNames();
   Downstream& downstream = *downstream_;
@@ -123,6 +122,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   become(State::Receiving);
   const bool end = body.empty() && !trailers.isSet();
   beginDeadlines(end);
+  is_fed_again_ = !end;
   if (end) requestComplete();
   const uint64_t id = info_.id;
   info_.live_head = &released;
@@ -131,6 +131,8 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   if (!isOver()) {
     info_.live_head = nullptr;
     keepHead(released);
+    // As the real server counts: what is sent again has come again.
+    info_.bytes_received += body.size();
     if (!end) feedAgain(trailers, body);
   }
   if (!body.empty()) body.clear(downstream.server().context().loop().slabs());

@@ -15,12 +15,19 @@ class Buffer final : public HttpFilter {
                              bool end) override {
     if (end) return FilterStatus::Continue;
     is_http2_ = head.version == http::Version::Http2;
+    if (!is_http2_) {
+      format::FormatContext context;
+      place_.describe(&context);
+      has_waited_ = context.request_end_us != format::kUnknown;
+    }
     place_.limitRequestBuffer(max_bytes_);
     return FilterStatus::Pause;
   }
   FilterStatus onRequestData(std::string_view data, bool end) override {
     bytes_ += data.size();
-    // As the real server: what HTTP/2 has in its only frame goes on at once, whatever its size.
+    // As the real server: what has waited for another filter is one piece, whatever its size.
+    if (has_waited_) return end ? FilterStatus::Continue : FilterStatus::Pause;
+    // The same of what HTTP/2 has in its only frame.
     const bool is_only_frame = is_http2_ && bytes_ == data.size();
     return end && (is_only_frame || bytes_ <= max_bytes_) ? FilterStatus::Continue
                                                           : FilterStatus::Buffer;
@@ -35,6 +42,8 @@ class Buffer final : public HttpFilter {
   FilterPlace& place_;
   uint64_t bytes_ = 0;
   bool is_http2_ = false;
+  // The request was here before its head came to the filter.
+  bool has_waited_ = false;
 };
 
 }  // namespace
