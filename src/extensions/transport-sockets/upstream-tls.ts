@@ -63,7 +63,8 @@ function buildSocket(
         expected: 'common_tls_context.validation_context',
       });
   }
-  if (common.context.certificates && common.context.certificates.length > 1) {
+  const { tls_certificates: own = [] } = config.common_tls_context ?? {};
+  if (own.length > 1 || (common.context.certificates?.length ?? 0) > 1) {
     at.error('Multiple TLS certificates are not supported for client contexts', {
       expected: 'one',
     });

@@ -100,12 +100,12 @@ function compileKeyLog(message: KeyLog, place: Place): TlsKeyLog {
   };
 }
 
-/** As the real server reads them: as one list with commas, which may be empty. */
+/** As the real server reads them: as one list with commas, in which nothing may stand between two. */
 function compileProtocols(protocols: readonly string[], place: Place): string[] {
   const text = protocols.join(',');
-  const names = text === '' ? [] : text.split(',');
-  if (names.some((name) => name === '' || name.length > 255)) {
-    place.error('Invalid ALPN protocol string', { expected: 'names of 1 to 255 characters' });
+  const names = text.split(',').filter((name) => name !== '');
+  if (names.some((name) => name.length > 255)) {
+    place.error('Invalid ALPN protocol string', { expected: 'names of up to 255 characters' });
   }
   return names;
 }

@@ -76,10 +76,21 @@ const STANDARD_CIPHERS: ReadonlyMap<string, string> = new Map([
   ['TLS_RSA_WITH_AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
   ['TLS_RSA_WITH_AES_128_CBC_SHA', 'AES128-SHA'],
   ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
+  ['TLS_RSA_WITH_3DES_EDE_CBC_SHA', 'DES-CBC3-SHA'],
 ]);
+/** Those of TLS 1.3, which a list may name and does not choose. */
+const TLS13_CIPHERS = new Set([
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+]);
+/** The real server's library has it still; OpenSSL has not. */
+const TRIPLE_DES = new Set(['DES-CBC3-SHA', '3DES']);
+/** Nobody here has a key for it: what a list has in the place of a suite that is not there. */
+const NEVER_AGREED_ON = 'PSK-AES128-CBC-SHA';
 /** Words for many suites at once; a sign before them takes them away or puts them last. */
 const CIPHER_WORDS =
-  /^[-+!]?(ALL|HIGH|FIPS|TLSv1|TLSv1\.2|SSLv3|kRSA|RSA|kECDHE|kEECDH|ECDHE|EECDH|aRSA|aECDSA|ECDSA|AES128|AES256|AES|AESGCM|CHACHA20|SHA1|SHA|SHA256|SHA384|kPSK|aPSK|PSK|aNULL|eNULL|NULL|3DES|RC4|MD5|DES|EXPORT|LOW)(\+[A-Za-z0-9]+)*$/;
+  /^[-+!]?(ALL|HIGH|FIPS|TLSv1|TLSv1\.2|SSLv3|kRSA|RSA|kECDHE|kEECDH|ECDHE|ECDH|EECDH|aRSA|aECDSA|ECDSA|AES128|AES256|AES|AESGCM|CHACHA20|SHA1|SHA|kPSK|aPSK|PSK|3DES)(\+[A-Za-z0-9]+)*$|^@STRENGTH$/;
 /** By either of their names. */
 const CURVES = new Set([
   'X25519',
@@ -156,8 +167,16 @@ export function compileParameters(
   const names = ciphers.flatMap((one) => namesOfGroup(one));
   parameters.cipher_suites?.forEach((group, index) => {
     const at = place.field('cipher_suites').index(index);
-    for (const name of namesOfGroup(group)) refuseUnknownCipher(name, at);
+    for (const name of namesOfGroup(group)) {
+      if (name !== 'DEFAULT' || name !== names[0]) refuseUnknownCipher(name, at);
+    }
   });
+  const list = names.flatMap((name) => inOpenSsl(name));
+  if (list.length === 0) {
+    place.field('cipher_suites').error(`Failed to initialize cipher suites ${ciphers.join(':')}`, {
+      expected: `one of ${[...CIPHERS].join(', ')}`,
+    });
+  }
   for (const [index, policy] of (parameters.compliance_policies ?? []).entries()) {
     if (policy === 'FIPS_202205') return FIPS_202205;
     place
@@ -169,19 +188,24 @@ export function compileParameters(
     min_version: VERSIONS[parameters.tls_minimum_protocol_version ?? ''] ?? TLS_1_2,
     max_version:
       VERSIONS[parameters.tls_maximum_protocol_version ?? ''] ?? (isServer ? TLS_1_3 : TLS_1_2),
-    ciphers: names.join(':'),
+    ciphers: list.join(':'),
     weighs_chacha: ciphers.some((one) => one.startsWith('[') && one.includes('CHACHA20')),
     curves: curves.join(':'),
-    signature_algorithms: compileSignatures(parameters.signature_algorithms ?? []),
+    signature_algorithms: compileSignatures(
+      parameters.signature_algorithms ?? [],
+      place.field('signature_algorithms'),
+    ),
   };
 }
 
-function compileSignatures(names: readonly string[]): string {
-  return names
-    .flatMap((name) => name.split(':'))
-    .filter((name) => name !== ONLY_SIGNATURE_BEFORE_1_2)
-    .map((name) => SIGNATURES[name] ?? name)
-    .join(':');
+function compileSignatures(names: readonly string[], place: Place): string {
+  const asked = names.flatMap((name) => name.split(':'));
+  const known = asked.filter((name) => name !== ONLY_SIGNATURE_BEFORE_1_2);
+  const isOther = known.length === 0 && asked.length > 0;
+  if (isOther || known.some((name) => name.startsWith('rsa_pss_pss_'))) {
+    place.error(`Failed to initialize TLS signature algorithms ${names.join(':')}`);
+  }
+  return known.map((name) => SIGNATURES[name] ?? name).join(':');
 }
 
 function isSince35(version: string): boolean {
@@ -228,8 +252,19 @@ function namesOfGroup(text: string): string[] {
     .map((name) => STANDARD_CIPHERS.get(name) ?? name);
 }
 
+/** A name or word as OpenSSL has it. */
+function inOpenSsl(name: string): readonly string[] {
+  const [, sign = '', bare = ''] = /^([-+!]?)(.*)$/.exec(name) ?? [];
+  if (TLS13_CIPHERS.has(bare) || name === '@STRENGTH') return [];
+  if (TRIPLE_DES.has(bare)) return sign === '' ? [NEVER_AGREED_ON] : [];
+  if (bare === 'ECDH') return [`${sign}ECDHE`];
+  return [name === 'DEFAULT' ? 'ALL' : name];
+}
+
 function refuseUnknownCipher(name: string, place: Place): void {
-  if (CIPHERS.has(name.replace(/^[-+!]/, '')) || CIPHER_WORDS.test(name)) return;
+  const bare = name.replace(/^[-+!]/, '');
+  if ([CIPHERS, TLS13_CIPHERS, TRIPLE_DES].some((set) => set.has(bare))) return;
+  if (CIPHER_WORDS.test(name)) return;
   place.error(
     `Failed to initialize cipher suites: the following ciphers were rejected when tried individually: ${name}`,
     { expected: `one of ${[...CIPHERS].join(', ')}`, suggestion: nearestName(name, CIPHERS) },

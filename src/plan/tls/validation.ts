@@ -233,6 +233,10 @@ function readRoots(message: Validation, place: Place): PemFile | undefined {
     return undefined;
   }
   const bytes = readDataSource(message.trusted_ca, place.field('trusted_ca'));
+  if (message.trusted_ca?.filename && bytes?.length === 0) {
+    place.field('trusted_ca').error(`file ${message.trusted_ca.filename} is empty`);
+    return undefined;
+  }
   return bytes && { pem: Buffer.from(bytes), path: pathOf(message.trusted_ca) };
 }
 

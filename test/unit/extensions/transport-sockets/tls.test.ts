@@ -103,7 +103,21 @@ test('lists of names are checked one by one, with the nearest name', () => {
     issues({ ecdh_curves: ['P256'] })[0] ?? '',
     /ecdh_curves\[0\]: Failed to initialize ECDH curves P256 \(P-256\?\)$/,
   );
-  assert.deepEqual(issues({ cipher_suites: ['ALL', '!aNULL', 'ECDHE+AESGCM'] }), []);
+  assert.deepEqual(issues({ cipher_suites: ['ALL', '!AES128-SHA', 'ECDHE+AESGCM'] }), []);
+  for (const wrong of ['!aNULL', 'HIGH:!MD5', 'SHA256', 'LOW', 'AES128-SHA:DEFAULT']) {
+    assert.match(issues({ cipher_suites: [wrong] })[0] ?? '', /ciphers were rejected/, wrong);
+  }
+  for (const nothing of ['[]', 'TLS_AES_128_GCM_SHA256', '@STRENGTH']) {
+    assert.match(issues({ cipher_suites: [nothing] })[0] ?? '', /initialize cipher suites/);
+  }
+  const ciphers = (cipher_suites: string[]) =>
+    compileChain(common({ tls_params: { cipher_suites } })).chain?.tls?.ciphers;
+  assert.equal(ciphers(['AES128-SHA', 'TLS_AES_128_GCM_SHA256', '@STRENGTH']), 'AES128-SHA');
+  assert.equal(ciphers(['DEFAULT:!DES-CBC3-SHA', 'ECDH']), 'ALL:ECDHE');
+  assert.equal(ciphers(['DES-CBC3-SHA']), 'PSK-AES128-CBC-SHA');
+  for (const wrong of ['rsa_pss_pss_sha256', 'rsa_pkcs1_md5_sha1']) {
+    assert.match(issues({ signature_algorithms: [wrong] })[0] ?? '', /TLS signature algorithms/);
+  }
   const others = [
     'TLS_RSA_WITH_AES_128_CBC_SHA',
     'ECDHE-ECDSA-AES128-SHA256',
