@@ -1,5 +1,7 @@
 #include "upstream/aggregate.h"
 
+#include <algorithm>
+
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::upstream {
@@ -25,11 +27,21 @@ void Aggregate::link() {
   if (!shares_.empty()) spreadLoads(&shares_);
 }
 
-size_t Aggregate::chooseFrom(bool* is_healthy) {
+std::optional<size_t> Aggregate::priorityOf(const Host* host) const {
+  for (size_t i = 0; i < priorities_.size(); ++i) {
+    const Priority& one = priorities_[i];
+    const HostList& all = members_[one.member].hosts->priorities()[one.of_member].all;
+    if (std::find(all.begin(), all.end(), host) != all.end()) return i;
+  }
+  return std::nullopt;
+}
+
+size_t Aggregate::chooseFrom(const PriorityLoads* loads, bool* is_healthy) {
   uint64_t at = random_.below(100);
   for (const bool healthy : {true, false}) {
     for (size_t i = 0; i < shares_.size(); ++i) {
-      const uint32_t share = healthy ? shares_[i].healthy_load : shares_[i].degraded_load;
+      uint32_t share = healthy ? shares_[i].healthy_load : shares_[i].degraded_load;
+      if (loads) share = (healthy ? loads->healthy : loads->degraded)[i];
       *is_healthy = healthy;
       if (at < share) return i;
       at -= share;
@@ -39,13 +51,15 @@ size_t Aggregate::chooseFrom(bool* is_healthy) {
   return 0;
 }
 
-Aggregate::Place Aggregate::choose() {
+Aggregate::Place Aggregate::choose(RetryHosts* retry) {
   now_.clear();
   gather(&now_);
   if (now_ != members_) link();
   if (priorities_.empty()) return {};
+  const auto find = [this](const RetryHosts::Tried& tried) { return priorityOf(tried.host); };
+  const PriorityLoads* const loads = retry ? retry->loads(shares_, find) : nullptr;
   bool is_healthy = true;
-  const Priority& priority = priorities_[chooseFrom(&is_healthy)];
+  const Priority& priority = priorities_[chooseFrom(loads, &is_healthy)];
   const Member& member = members_[priority.member];
   const size_t count = member.hosts->priorities().size();
   loads_.healthy.assign(count, 0);

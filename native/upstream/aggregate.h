@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -27,7 +28,8 @@ class Aggregate {
   Aggregate(const Cluster& cluster, WorkerClusters& all, Random& random)
       : cluster_(cluster), all_(all), random_(random) {}
 
-  Place choose();
+  // `retry`: of a request that may have been tried before; null: it has not.
+  Place choose(RetryHosts* retry = nullptr);
 
  private:
   struct Member {
@@ -43,7 +45,9 @@ class Aggregate {
   void gather(std::vector<Member>* members) const;
   // Members, or their hosts, are others.
   void link();
-  size_t chooseFrom(bool* is_healthy);
+  size_t chooseFrom(const PriorityLoads* loads, bool* is_healthy);
+  // Which of all priorities a host is of; none: it is no member's any more.
+  std::optional<size_t> priorityOf(const Host* host) const;
 
   const Cluster& cluster_;
   WorkerClusters& all_;

@@ -199,13 +199,13 @@ void spreadLoads(std::vector<PriorityShare>* all) {
   if (all_panic) spreadInPanic(priorities);
 }
 
-bool HostSet::spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
-                         std::vector<uint32_t>* degraded) const {
-  const size_t count = priorities_.size();
-  std::vector<Availability> parts(count);
+bool spreadOver(const std::vector<PriorityShare>& priorities, const std::vector<bool>& avoided,
+                std::vector<uint32_t>* healthy, std::vector<uint32_t>* degraded) {
+  const size_t count = priorities.size();
+  std::vector<PriorityShare> parts(count);
   uint32_t total = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (!avoided[i]) parts[i] = availabilityOf(priorities_[i]);
+    if (!avoided[i]) parts[i] = priorities[i];
     total += parts[i].healthy + parts[i].degraded;
   }
   if (total == 0) return false;

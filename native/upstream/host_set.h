@@ -78,6 +78,10 @@ struct PriorityShare {
 // rounding loses goes to the first priority that takes anything, healthy hosts before degraded
 // ones. Where all panic, each gets traffic by its number of hosts. One at least.
 void spreadLoads(std::vector<PriorityShare>* priorities);
+// The share of traffic of each priority, healthy and degraded hosts, where those that are true in
+// `avoided` get none. False: no other priority can take any.
+bool spreadOver(const std::vector<PriorityShare>& priorities, const std::vector<bool>& avoided,
+                std::vector<uint32_t>* healthy, std::vector<uint32_t>* degraded);
 
 struct HostSetRules {
   // Below it a priority panics.
@@ -133,10 +137,6 @@ class HostSet {
   // Draining: they count neither as healthy nor as lost.
   uint32_t excludedCount() const { return excluded_count_; }
   uint32_t maxWeight() const { return max_weight_; }
-  // The share of traffic of each priority, healthy and degraded hosts, where those that are true in
-  // `avoided` get none. False: no other priority can take any.
-  bool spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
-                  std::vector<uint32_t>* degraded) const;
   // What a priority can take, as an aggregate of clusters with that panic threshold reckons.
   PriorityShare shareOf(size_t priority, uint32_t panic_threshold_pct) const;
   // The priorities whose hosts are others than in `before`, in their order.

@@ -7,7 +7,7 @@ namespace fairlead::upstream {
 void RetryHosts::begin(const plan::RetryHosts* rules) {
   rules_ = rules;
   attempted_.clear();
-  attempted_priorities_.clear();
+  tried_.clear();
   avoided_priorities_.clear();
   has_loads_ = false;
 }
@@ -15,7 +15,7 @@ void RetryHosts::begin(const plan::RetryHosts* rules) {
 void RetryHosts::onAttempted(const Host& host) {
   if (!rules_) return;
   if (rules_->avoid_previous) attempted_.push_back(&host);
-  if (rules_->priorities_every > 0) attempted_priorities_.push_back(host.priority());
+  if (rules_->priorities_every > 0) tried_.push_back({&host, host.priority()});
 }
 
 namespace {
@@ -39,29 +39,40 @@ bool RetryHosts::accepts(const Host& host) const {
   return true;
 }
 
-// The loads are reckoned anew whenever so many attempts more have been made.
 const PriorityLoads* RetryHosts::loads(const HostSet& hosts) {
-  const uint32_t every = rules_ ? rules_->priorities_every : 0;
-  if (every == 0 || attempted_priorities_.size() < every) return nullptr;
   const size_t count = hosts.priorities().size();
-  if (attempted_priorities_.size() % every == 0 || loads_.healthy.size() != count) {
-    avoidPriorities(hosts);
-  }
-  return has_loads_ ? &loads_ : nullptr;
+  if (!isToReckon(count)) return current();
+  std::vector<PriorityShare> priorities(count);
+  for (size_t i = 0; i < count; ++i) priorities[i] = hosts.shareOf(i, 0);
+  return loads(priorities, [count](const Tried& tried) {
+    return tried.priority < count ? std::optional<size_t>(tried.priority) : std::nullopt;
+  });
 }
 
-void RetryHosts::avoidPriorities(const HostSet& hosts) {
-  const size_t count = hosts.priorities().size();
-  avoided_priorities_.assign(count, false);
-  for (const uint32_t priority : attempted_priorities_) {
-    if (priority < count) avoided_priorities_[priority] = true;
+// The loads are reckoned anew whenever so many attempts more have been made.
+bool RetryHosts::isToReckon(size_t priorities) const {
+  const uint32_t every = rules_ ? rules_->priorities_every : 0;
+  if (every == 0 || tried_.size() < every) return false;
+  return tried_.size() % every == 0 || avoided_priorities_.size() != priorities;
+}
+
+const PriorityLoads* RetryHosts::current() const {
+  const uint32_t every = rules_ ? rules_->priorities_every : 0;
+  return has_loads_ && tried_.size() >= every ? &loads_ : nullptr;
+}
+
+const PriorityLoads* RetryHosts::reckon(const std::vector<PriorityShare>& priorities) {
+  const auto spread = [&] {
+    return spreadOver(priorities, avoided_priorities_, &loads_.healthy, &loads_.degraded);
+  };
+  has_loads_ = spread();
+  if (!has_loads_) {
+    // None is left: all of them come into question again.
+    tried_.clear();
+    avoided_priorities_.assign(priorities.size(), false);
+    has_loads_ = spread();
   }
-  has_loads_ = hosts.spreadOver(avoided_priorities_, &loads_.healthy, &loads_.degraded);
-  if (has_loads_) return;
-  // None is left: all of them come into question again.
-  attempted_priorities_.clear();
-  avoided_priorities_.assign(count, false);
-  has_loads_ = hosts.spreadOver(avoided_priorities_, &loads_.healthy, &loads_.degraded);
+  return has_loads_ ? &loads_ : nullptr;
 }
 
 }  // namespace fairlead::upstream

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.gen.h"
@@ -18,6 +19,12 @@ struct PriorityLoads {
 
 class RetryHosts {
  public:
+  // Compared and never followed: it may be gone.
+  struct Tried {
+    const Host* host;
+    uint32_t priority;
+  };
+
   // `rules` must outlive its use; null: every host will do.
   void begin(const plan::RetryHosts* rules);
   void onAttempted(const Host& host);
@@ -27,14 +34,28 @@ class RetryHosts {
   bool accepts(const Host& host) const;
   // In place of the set's own loads; null: those.
   const PriorityLoads* loads(const HostSet& hosts);
+  // The same of priorities that are not one set's. `find` knows which of them a host that was tried
+  // is of: it has an index, or none.
+  template <typename Find>
+  const PriorityLoads* loads(const std::vector<PriorityShare>& priorities, Find find) {
+    if (!isToReckon(priorities.size())) return current();
+    avoided_priorities_.assign(priorities.size(), false);
+    for (const Tried& tried : tried_) {
+      const std::optional<size_t> at = find(tried);
+      if (at) avoided_priorities_[*at] = true;
+    }
+    return reckon(priorities);
+  }
 
  private:
-  void avoidPriorities(const HostSet& hosts);
+  bool isToReckon(size_t priorities) const;
+  const PriorityLoads* reckon(const std::vector<PriorityShare>& priorities);
+  const PriorityLoads* current() const;
 
   const plan::RetryHosts* rules_ = nullptr;
-  // Compared and never followed: they may be gone.
+  // Which hosts are avoided, and those whose priorities are.
   std::vector<const Host*> attempted_;
-  std::vector<uint32_t> attempted_priorities_;
+  std::vector<Tried> tried_;
   std::vector<bool> avoided_priorities_;
   PriorityLoads loads_;
   bool has_loads_ = false;

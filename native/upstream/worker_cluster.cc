@@ -130,9 +130,11 @@ HttpPool* WorkerCluster::chooseHttpPool(http::Version client, const HostWish& wi
   if (goesElsewhere()) return chooseElsewhere(client, wish, &retry);
   Choice choice;
   PickContext context{.loads = hosts_ ? retry.loads(*hosts_) : nullptr};
-  for (; context.attempt < retry.choices(); ++context.attempt) {
+  for (;; ++context.attempt) {
     choice = choose(wish, context);
     if (!choice.host || retry.accepts(*choice.host)) break;
+    if (context.attempt + 1 == retry.choices()) break;
+    countRefused(choice);
   }
   return poolOf(choice, client);
 }
@@ -187,8 +189,8 @@ Host* WorkerCluster::nextOverride(HostOverrides& overrides) {
 
 // ---- hosts of other clusters ----
 
-Aggregate::Place WorkerCluster::elsewhere(const HostWish& wish) {
-  if (aggregate_) return aggregate_->choose();
+Aggregate::Place WorkerCluster::elsewhere(const HostWish& wish, RetryHosts* retry) {
+  if (aggregate_) return aggregate_->choose(retry);
   const std::string name = namedHosts()->cluster_prefix + std::string(wish.name);
   return {context_.clusters ? context_.clusters->find(std::string_view(name)) : nullptr, nullptr};
 }
@@ -204,13 +206,15 @@ Aggregate::Place WorkerCluster::placeFor(const HostWish& wish) {
 HttpPool* WorkerCluster::chooseElsewhere(http::Version client, const HostWish& wish,
                                          RetryHosts* retry) {
   const uint32_t choices = retry ? retry->choices() : 1;
-  for (uint32_t attempt = 0; attempt < choices; ++attempt) {
-    const Aggregate::Place place = elsewhere(wish);
-    if (!place.member) break;
+  const Aggregate::Place place = elsewhere(wish, retry);
+  for (uint32_t attempt = 0; place.member && attempt < choices; ++attempt) {
     WorkerCluster& member = *place.member;
     const Choice choice = member.choose(wish, {.loads = place.loads, .attempt = attempt});
     const bool is_last = attempt + 1 == choices;
-    if (choice.host && retry && !is_last && !retry->accepts(*choice.host)) continue;
+    if (choice.host && retry && !is_last && !retry->accepts(*choice.host)) {
+      member.countRefused(choice);
+      continue;
+    }
     member.countChoice(choice);
     if (!choice.host) break;
     return &member.poolOf(*choice.host, member.protocolFor(client));
@@ -309,6 +313,12 @@ HttpPool* WorkerCluster::poolOf(const Choice& choice, http::Version client) {
 void WorkerCluster::count(const Choice& choice) {
   countChoice(choice);
   if (!choice.host) stats().add(Counter::UpstreamCxNoneHealthy);
+}
+
+// Balancers without hashes draw anew; the subset stays.
+void WorkerCluster::countRefused(Choice choice) {
+  choice.subset = Choice::Subset::None;
+  if (!goesByHash()) countChoice(choice);
 }
 
 void WorkerCluster::countChoice(const Choice& choice) {

@@ -178,7 +178,7 @@ class WorkerCluster : private net::Deferred {
   bool goesElsewhere() const {
     return aggregate_ || (namedHosts() && !namedHosts()->cluster_prefix.empty());
   }
-  Aggregate::Place elsewhere(const HostWish& wish);
+  Aggregate::Place elsewhere(const HostWish& wish, RetryHosts* retry = nullptr);
   HttpPool* chooseElsewhere(http::Version client, const HostWish& wish, RetryHosts* retry);
   Host* named(std::string_view name);
   // Connections to hosts that are not well any more.
@@ -195,6 +195,8 @@ class WorkerCluster : private net::Deferred {
   void count(const Choice& choice);
   // But for that there is no host.
   void countChoice(const Choice& choice);
+  // One that the request would not have: another is chosen in its place.
+  void countRefused(Choice choice);
   HttpPool* poolOf(const Choice& choice, http::Version client);
   HttpPool& poolOf(Host& host, http::ClientProtocol protocol);
   http::ClientProtocol protocolFor(http::Version client) const;

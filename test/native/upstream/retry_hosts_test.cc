@@ -84,4 +84,34 @@ TEST("After so many attempts the priorities that were tried get nothing, until n
   EXPECT(loads->healthy == std::vector<uint32_t>({100, 0, 0}));
 }
 
+TEST("Priorities of several clusters are told apart by whose host was tried") {
+  const std::vector<std::shared_ptr<Host>> hosts = {host(0), host(1), host(0)};
+  std::vector<PriorityShare> priorities(3, PriorityShare{.healthy = 100});
+  const auto find = [&](const RetryHosts::Tried& tried) -> std::optional<size_t> {
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      if (hosts[i].get() == tried.host) return i;
+    }
+    return std::nullopt;
+  };
+  plan::RetryHosts rules;
+  rules.priorities_every = 1;
+  RetryHosts retry;
+  retry.begin(&rules);
+  EXPECT(retry.loads(priorities, find) == nullptr);
+  retry.onAttempted(*hosts[0]);
+  const PriorityLoads* const loads = retry.loads(priorities, find);
+  EXPECT(loads && loads->healthy == std::vector<uint32_t>({0, 100, 0}));
+  // Of a cluster that is gone.
+  retry.onAttempted(*host(0));
+  retry.loads(priorities, find);
+  EXPECT(loads->healthy == std::vector<uint32_t>({0, 100, 0}));
+  retry.onAttempted(*hosts[1]);
+  retry.loads(priorities, find);
+  EXPECT(loads->healthy == std::vector<uint32_t>({0, 0, 100}));
+  priorities[2].healthy = 0;
+  retry.onAttempted(*hosts[2]);
+  retry.loads(priorities, find);
+  EXPECT(loads->healthy == std::vector<uint32_t>({100, 0, 0}));
+}
+
 }  // namespace fairlead::upstream
