@@ -96,8 +96,7 @@ Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
   Result<FilterPlan> filter = buildFilter(listener, chain, std::move(guarded), drain);
   if (!filter) return filter.error();
   if (lacks_filter) {
-    MissingPlan missing{
-        parts_.registry.create<stats::Listener>(stats::listenerScope(listener.stat_name)), nullptr};
+    MissingPlan missing = missingOf(listener);
     using Http = std::shared_ptr<const proxy::HttpConfig>;
     if (const Http* http = std::get_if<Http>(&filter.value())) missing.later = *http;
     filter = FilterPlan(std::move(missing));
@@ -117,6 +116,11 @@ Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener
   return parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
 }
 
+MissingPlan ListenerBuilder::missingOf(const plan::Listener& listener) const {
+  const stats::Scope scope = stats::listenerScope(listener.stat_name);
+  return {parts_.registry.create<stats::Listener>(scope), nullptr};
+}
+
 Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
                                                 const plan::FilterChain& chain,
                                                 net::SharedTransport transport,
@@ -131,7 +135,8 @@ Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
     return FilterPlan(
         EchoPlan{std::move(transport), listener.buffer_high_watermark_timeout_ms, chain.name});
   }
-  return FilterPlan(EmptyPlan());
+  // As the real server, to which nothing is there that should be.
+  return FilterPlan(missingOf(listener));
 }
 
 Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,

@@ -81,7 +81,7 @@ class ListenerBuilder {
                                                              const FilterChainPlan& before) const;
   Result<AccessLogs> buildLogs(const std::vector<plan::AccessLog>& plans) const;
   filters::ListenerFilterParts filterParts() const {
-    return {parts_.registry, parts_.workers, parts_.discovered_listener_filters};
+    return {parts_.registry, parts_.slots, parts_.workers, parts_.discovered_listener_filters};
   }
 
  private:
@@ -92,6 +92,8 @@ class ListenerBuilder {
       net::SharedTransport transport, std::shared_ptr<net::DrainDecision> drain) const;
   Result<net::SharedTransport> makeTransport(const plan::Listener& listener,
                                              const plan::FilterChain& chain) const;
+  // In the place of filters that are not there: connections close at once.
+  MissingPlan missingOf(const plan::Listener& listener) const;
   Result<FilterPlan> buildFilter(const plan::Listener& listener, const plan::FilterChain& chain,
                                  net::SharedTransport transport, SharedDrain drain) const;
   Result<FilterPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,

@@ -24,16 +24,15 @@ struct DirectResponsePlan {
   net::SharedTransport transport;
   std::string chain_name = {};
 };
-// A chain without any filter: its connections close at once.
-struct EmptyPlan {};
-// A filter of the chain has not come: its connections close at once, which is counted.
+// A filter of the chain has not come, or there is none: its connections close at once, which is
+// counted.
 struct MissingPlan {
   std::shared_ptr<stats::Block<stats::Listener>> stats;
   // What takes connections once it has come, so that what stands there already is not lost.
   std::shared_ptr<const proxy::HttpConfig> later;
 };
 
-using FilterPlan = std::variant<EmptyPlan, MissingPlan, EchoPlan, DirectResponsePlan,
+using FilterPlan = std::variant<MissingPlan, EchoPlan, DirectResponsePlan,
                                 std::shared_ptr<const proxy::HttpConfig>,
                                 std::shared_ptr<const tcp::TcpProxyConfig>>;
 

@@ -73,6 +73,7 @@ import { statefulSession } from './http/stateful-session.js';
 import { tap } from './http/tap.js';
 import { upstreamCodec } from './http/upstream-codec.js';
 import { httpInspector } from './listener/http-inspector.js';
+import { listenerLocalRatelimit } from './listener/local-ratelimit.js';
 import { originalDst } from './listener/original-dst.js';
 import { proxyProtocol } from './listener/proxy-protocol.js';
 import { originalSrc } from './listener/original-src.js';
@@ -130,6 +131,7 @@ export const REGISTRY: Registry = {
     originalSrc,
     acceptState,
     httpInspector,
+    listenerLocalRatelimit,
     tlsInspector,
   ],
   networkFilters: [

@@ -1,5 +1,6 @@
 #include "filters/listener/listener_filters.h"
 
+#include "filters/listener/accept_limit.h"
 #include "filters/listener/http_inspector.h"
 #include "filters/listener/original_dst.h"
 #include "filters/listener/original_src.h"
@@ -13,9 +14,9 @@ namespace {
 
 using Config = std::shared_ptr<const net::ListenerFilterConfig>;
 
-const Error kUnknown{"a listener filter of a kind that is not known here"};
+const Error kUnknown{"a listener filter of a kind that is not known here, or without any tokens"};
 
-// Null: there is no such kind.
+// Null: there is no such kind, or it could never let anybody pass.
 Config buildConfig(const plan::ListenerFilter& plan, const ListenerFilterParts& parts) {
   stats::Registry& registry = parts.registry;
   if (plan.http_inspector) return std::make_shared<HttpInspectorConfig>(registry);
@@ -27,6 +28,10 @@ Config buildConfig(const plan::ListenerFilter& plan, const ListenerFilterParts& 
   if (plan.original_dst) return std::make_shared<OriginalDstConfig>();
   if (plan.set_filter_state) return std::make_shared<AcceptStateConfig>(*plan.set_filter_state);
   if (plan.original_src) return std::make_shared<OriginalSrcConfig>(*plan.original_src);
+  if (const auto& limit = plan.local_rate_limit) {
+    if (limit->tokens_per_fill == 0 || limit->fill_interval_us == 0) return nullptr;
+    return std::make_shared<AcceptLimitConfig>(*limit, registry, parts.slots);
+  }
   if (!plan.discovered) return nullptr;
   auto first = buildDiscovered(*plan.discovered, parts);
   if (!first) return nullptr;

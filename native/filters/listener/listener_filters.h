@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/runtime_slots.h"
 #include "filters/listener/discovered.h"
 #include "net/listener_filter.h"
 #include "stats/registry.h"
@@ -12,6 +13,7 @@ namespace fairlead::filters {
 // What they are made with; all of it outlives them.
 struct ListenerFilterParts {
   stats::Registry& registry;
+  RuntimeSlots& slots;
   unsigned workers;
   // Takes those that come later.
   DiscoveredListenerFilters& discovered;

@@ -35,6 +35,25 @@ test('listener filters keep their order; they have 15 seconds unless told otherw
   assert.equal(listener(timed).plan?.continue_on_listener_filters_timeout, true);
 });
 
+test('so many connections of a listener pass in a time', () => {
+  const type = `${FILTERS}.local_ratelimit.v3.LocalRateLimit`;
+  const limited = (token_bucket: object) =>
+    listener({
+      listener_filters: [
+        { name: 'l', typed_config: any(type, { stat_prefix: 'few', token_bucket }) },
+      ],
+    });
+  const { plan, issues } = limited({ max_tokens: 3, fill_interval: 60_000 });
+  assert.deepEqual(issues, []);
+  const limit = plan?.listener_filters?.[0]?.local_rate_limit;
+  assert.equal(limit?.stat_prefix, 'few');
+  assert.equal(limit.max_tokens, 3);
+  assert.equal(limit.tokens_per_fill, 1);
+  assert.equal(limit.fill_interval_us, 60_000_000);
+  const [tooFast] = limited({ max_tokens: 1, fill_interval: 10 }).issues;
+  assert.match(tooFast ?? '', /fill timer must be >= 50ms/);
+});
+
 test('a listener may have no socket, and may hand on what the kernel redirected to it', () => {
   const { plan, issues } = listener({ bind_to_port: false, use_original_dst: true });
   assert.deepEqual(issues, []);
@@ -108,8 +127,8 @@ test('a listener filter that is not there yet is named, and what is none is not 
   const of = (type: string) =>
     listener({ listener_filters: [{ name: 'f', typed_config: any(type) }] }).issues.join();
   assert.match(
-    of(`${FILTERS}.local_ratelimit.v3.LocalRateLimit`),
-    /the extension 'f' \(envoy\.extensions\.filters\.listener\.local_ratelimit\.v3\.LocalRateLimit\) is not supported yet/,
+    of(`${FILTERS}.dynamic_modules.v3.DynamicModuleListenerFilter`),
+    /the extension 'f' \(envoy\.extensions\.filters\.listener\.dynamic_modules\.v3\.DynamicModuleListenerFilter\) is not supported yet/,
   );
   assert.match(of(ECHO), /Didn't find a registered implementation for 'f' with type URL/);
 });
