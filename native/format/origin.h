@@ -34,6 +34,7 @@ inline void describeConnection(const net::DownstreamConnection& connection,
                                FormatContext* context) {
   describeOrigin(connection, context);
   context->metadata = connection.metadata();
+  context->downstream_close_reason = connection.closedBy();
   if (const net::Findings* findings = connection.findings()) {
     if (findings->passed_metadata) context->filter_metadata = findings->passed_metadata->all();
   }

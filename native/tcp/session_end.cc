@@ -114,7 +114,7 @@ void Session::describe(format::FormatContext* context) const {
   }
   context->stream_id = stream_id_;
   context->downstream_close = client_close_;
-  context->downstream_close_reason = close_reason_;
+  if (closedBy().empty()) context->downstream_close_reason = close_reason_;
   // Without a host there is none to be left.
   if (connected_) context->upstream_close_reason = close_reason_;
   context->upstream_close = server_close_;

@@ -367,22 +367,13 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       count(AuthzCounter::IgnoredDynamicMetadata);
       return;
     }
-    if (answer_.status == AuthzAnswer::Status::Ok) addDuration();
+    if (answer_.status == AuthzAnswer::Status::Ok) {
+      answer_.addDuration(place_.loop().nowMicros() - started_at_us_);
+    }
     std::vector<plan::MetadataValue> values;
     if (!format::readStruct(answer_.metadata, &values)) return;
     metadata_.emplace(values);
     scope_.notes.metadata.push_back({kMetadataSpace, &*metadata_});
-  }
-
-  void addDuration() {
-    ProtoWriter value;
-    value.real(2, static_cast<double>((place_.loop().nowMicros() - started_at_us_) / 1000));
-    ProtoWriter member;
-    member.bytes(1, "ext_authz_duration");
-    member.bytes(2, value.view());
-    ProtoWriter all;
-    all.bytes(1, member.view());
-    answer_.metadata.append(all.view());
   }
 
   // ---- counting ----

@@ -254,4 +254,15 @@ AuthzAnswer AuthzAnswer::ofHttp(const calls::CallAnswer& answer, const AuthzServ
   return made;
 }
 
+void AuthzAnswer::addDuration(uint64_t micros) {
+  ProtoWriter value;
+  value.real(2, static_cast<double>(micros / 1000));
+  ProtoWriter member;
+  member.bytes(1, "ext_authz_duration");
+  member.bytes(2, value.view());
+  ProtoWriter all;
+  all.bytes(1, member.view());
+  metadata.append(all.view());
+}
+
 }  // namespace fairlead::filters

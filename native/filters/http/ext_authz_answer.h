@@ -26,6 +26,8 @@ struct AuthzAnswer {
 
   static AuthzAnswer ofGrpc(const calls::CallAnswer& answer);
   static AuthzAnswer ofHttp(const calls::CallAnswer& answer, const AuthzService& service);
+  // To its metadata: how long the service took.
+  void addDuration(uint64_t micros);
 
   Status status = Status::Error;
   // Of a refusal, or an error that says so; 0: as configured.

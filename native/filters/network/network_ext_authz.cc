@@ -41,6 +41,7 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
       return Verdict::Passes;
     }
     state_ = State::Asking;
+    asked_at_us_ = net::Loop::readClockMicros();
     count(ExtAuthzCounter::Total);
     counts().up(ExtAuthzGauge::Active);
     call_.askGrpc(*(*filter_.calls)[worker_], *filter_.service, kCheckMethod,
@@ -64,7 +65,10 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
 
   void onCallEnd(const calls::CallAnswer& answer) override {
     counts().down(ExtAuthzGauge::Active);
-    const AuthzAnswer said = AuthzAnswer::ofGrpc(answer);
+    AuthzAnswer said = AuthzAnswer::ofGrpc(answer);
+    if (said.status == AuthzAnswer::Status::Ok) {
+      said.addDuration(net::Loop::readClockMicros() - asked_at_us_);
+    }
     tellMetadata(connection_, kNetworkAuthzSpace, said.metadata);
     state_ = State::Done;
     switch (said.status) {
@@ -92,6 +96,7 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
     state_ = State::Refused;
     count(ExtAuthzCounter::CxClosed);
     connection_.setRefusal(why);
+    connection_.setClosedBy("ext_authz_close");
     log::trace(log::Component::Filter, log::Tags{.connection = connection_.id()},
                "ext_authz: the connection is refused: ", why);
   }
@@ -107,6 +112,7 @@ class ExtAuthzPass final : public GuardPass, private calls::CallOwner {
   GuardWaiter& waiter_;
   calls::Call call_;
   State state_ = State::New;
+  uint64_t asked_at_us_ = 0;
 };
 
 }  // namespace

@@ -62,20 +62,21 @@ class RatelimitPass final : public GuardPass, private calls::CallOwner {
     if (!is_answer) {
       count(RatelimitCounter::Error);
       if (filter_.plan.failure_mode_deny) {
-        refuse();
+        refuse("ratelimit_error_failure_mode_connection_close");
       } else {
         count(RatelimitCounter::FailureModeAllowed);
       }
     } else {
       tellMetadata(connection_, kNetworkLimitSpace, said.metadata);
       count(said.is_over_limit ? RatelimitCounter::OverLimit : RatelimitCounter::Ok);
-      if (said.is_over_limit && draws(filter_.enforcing)) refuse();
+      if (said.is_over_limit && draws(filter_.enforcing)) refuse("ratelimit_close_over_limit");
     }
     waiter_.onVerdict();
   }
 
-  void refuse() {
+  void refuse(std::string_view why) {
     state_ = State::Refused;
+    connection_.setClosedBy(why);
     count(RatelimitCounter::CxClosed);
   }
 

@@ -77,6 +77,7 @@ bool NetworkRbac::admits(net::DownstreamConnection& connection, unsigned worker)
   if (!is_allowed) {
     log::debug(log::Component::Rbac, log::Tags{.connection = connection.id()}, "enforced denied");
     connection.setTermination(rules_->detailsOf(policy));
+    connection.setClosedBy("rbac_deny_close");
   }
   return is_allowed;
 }
