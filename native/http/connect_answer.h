@@ -16,9 +16,25 @@ inline size_t connectHeadBytes(std::string_view bytes, size_t looked_at = 0) {
   return end == std::string_view::npos ? 0 : end + kEnd.size();
 }
 
-// Of "HTTP/1.1 200 OK"; 0: it is no status line.
+// Each line after the first has a name and a colon.
+inline bool areHeaderLines(std::string_view head) {
+  size_t at = head.find("\r\n");
+  while (at != std::string_view::npos && (at += 2) < head.size()) {
+    const size_t end = head.find("\r\n", at);
+    const std::string_view line = head.substr(at, end - at);
+    if (line.empty()) return true;
+    const size_t colon = line.find(':');
+    if (colon == 0 || colon == std::string_view::npos) return false;
+    if (line.substr(0, colon).find_first_of(" \t") != std::string_view::npos) return false;
+    at = end;
+  }
+  return true;
+}
+
+// Of a head that begins with "HTTP/1.1 200 OK"; 0: it is none.
 inline unsigned connectStatus(std::string_view head) {
   if (!head.starts_with("HTTP/1.") || head.size() < 12 || head[8] != ' ') return 0;
+  if (!areHeaderLines(head)) return 0;
   unsigned status = 0;
   for (const char c : head.substr(9, 3)) {
     if (c < '0' || c > '9') return 0;

@@ -23,7 +23,7 @@ constexpr size_t kReadBytes = 4096;
 class ConnectTransport final : public net::WrappingTransport {
  public:
   ConnectTransport(std::string head, std::unique_ptr<net::Transport> inner,
-                   std::shared_ptr<std::string> answer)
+                   std::shared_ptr<ConnectAnswer> answer)
       : WrappingTransport(std::move(inner)), head_(std::move(head)), answer_(std::move(answer)) {}
 
   Handshake handshake(int fd) override {
@@ -37,6 +37,7 @@ class ConnectTransport final : public net::WrappingTransport {
       return write(fd, &part, 1);
     });
     if (sent != Handshake::Done) return sent;
+    if (answer_) answer_->is_asked = true;
     return readAnswer(fd);
   }
 
@@ -60,23 +61,27 @@ class ConnectTransport final : public net::WrappingTransport {
       const ssize_t got = WrappingTransport::read(fd, rest_.data() + before, kReadBytes);
       rest_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
       if (got <= 0) {
-        const bool waits = got < 0 && (errno == EAGAIN || errno == EINTR);
-        return waits ? Handshake::Waiting : Handshake::Failed;
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Handshake::Waiting;
+        if (answer_) answer_->head = rest_;
+        return Handshake::Failed;
       }
       while (const size_t head_bytes = connectHeadBytes(rest_, before)) {
-        const unsigned status = connectStatus(rest_);
+        const unsigned status = connectStatus({rest_.data(), head_bytes});
         if (isInterim(status)) {
           rest_.erase(0, head_bytes);
           continue;
         }
         return finish(status, head_bytes);
       }
-      if (rest_.size() > kMaxAnswerBytes) return Handshake::Failed;
+      if (rest_.size() > kMaxAnswerBytes) return finish(0, rest_.size());
     }
   }
 
   Handshake finish(unsigned status, size_t head_bytes) {
-    if (answer_) answer_->assign(rest_, 0, status / 100 == 2 ? head_bytes : rest_.size());
+    if (answer_) {
+      answer_->head.assign(rest_, 0, status / 100 == 2 ? head_bytes : rest_.size());
+      answer_->is_broken = status == 0;
+    }
     if (status / 100 != 2) {
       if (status != 0) failure_ = "tunnel_response:" + std::to_string(status);
       return Handshake::Failed;
@@ -95,7 +100,7 @@ class ConnectTransport final : public net::WrappingTransport {
   // Of the answer; then of the bytes that came along with it.
   std::string rest_;
   std::string failure_;
-  const std::shared_ptr<std::string> answer_;
+  const std::shared_ptr<ConnectAnswer> answer_;
   bool inner_is_done_ = false;
 };
 
@@ -103,7 +108,7 @@ class ConnectTransport final : public net::WrappingTransport {
 
 std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
                                                      std::unique_ptr<net::Transport> inner,
-                                                     std::shared_ptr<std::string> answer) {
+                                                     std::shared_ptr<ConnectAnswer> answer) {
   return std::make_unique<ConnectTransport>(std::move(head), std::move(inner), std::move(answer));
 }
 

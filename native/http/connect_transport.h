@@ -9,10 +9,20 @@
 
 namespace fairlead::http {
 
-// `head`: the request whole. `inner`: what carries it; null: a raw socket. `answer`: where the head
-// of the answer goes, with what came behind one that grants nothing; null: nowhere.
-std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
-                                                     std::unique_ptr<net::Transport> inner,
-                                                     std::shared_ptr<std::string> answer = nullptr);
+// What became of the question.
+struct ConnectAnswer {
+  // The host is there, and was asked.
+  bool is_asked = false;
+  // What it said is no answer.
+  bool is_broken = false;
+  // The head, with what came behind one that grants nothing.
+  std::string head;
+};
+
+// `head`: the request whole. `inner`: what carries it; null: a raw socket. `answer`: where it is
+// told; null: nowhere.
+std::unique_ptr<net::Transport> makeConnectTransport(
+    std::string head, std::unique_ptr<net::Transport> inner,
+    std::shared_ptr<ConnectAnswer> answer = nullptr);
 
 }  // namespace fairlead::http

@@ -21,7 +21,8 @@ void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& h
   id_ = net::takeConnectionId();
   started_us_ = net::Loop::readClockMicros();
   stats::Shard<stats::Cluster>& stats = cluster.stats();
-  cluster.cluster().limits(0).connections.take();
+  limits().connections.take();
+  limits().pending_requests.take();
   stats.add(ClusterCounter::UpstreamCxTotal);
   if (is_http1) stats.add(ClusterCounter::UpstreamCxHttp1Total);
   stats.up(ClusterGauge::UpstreamCxActive);
@@ -30,6 +31,8 @@ void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& h
   hostCounters().cx_total.add();
   hostCounters().cx_active.add();
 }
+
+upstream::Limits& ConnectionCounts::limits() { return cluster_->cluster().limits(0); }
 
 upstream::HostCounters& ConnectionCounts::hostCounters() {
   return host_->counters(cluster_->context().worker);
@@ -42,14 +45,20 @@ void ConnectionCounts::connectFailed(bool timeout, bool is_unbound) {
   if (is_unbound) stats.add(ClusterCounter::BindErrors);
   stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
+  limits().pending_requests.giveBack();
   hostCounters().cx_connect_fail.add();
   state_ = State::Failed;
   end(!timeout && !is_unbound);
 }
 
-void ConnectionCounts::tunnelRefused() {
+void ConnectionCounts::tunnelRefused(bool is_broken) {
   countRequest();
+  if (is_broken) cluster_->stats().add(ClusterCounter::UpstreamCxProtocolError);
   end(false);
+}
+
+void ConnectionCounts::tunnelGivenUp() {
+  if (state_ == State::Connecting) countRequest();
 }
 
 void ConnectionCounts::connected() {
@@ -62,6 +71,9 @@ void ConnectionCounts::countRequest() {
   state_ = State::Connected;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   stats.down(ClusterGauge::UpstreamRqPendingActive);
+  limits().pending_requests.giveBack();
+  // As the real server, which counts connections as requests, and has no limit for them.
+  limits().requests.take();
   stats.add(ClusterCounter::UpstreamRqTotal);
   stats.up(ClusterGauge::UpstreamRqActive);
   hostCounters().rq_total.add();
@@ -74,7 +86,7 @@ void ConnectionCounts::end(bool by_peer) {
   // As the real server, whose codec ends what its host has ended.
   by_peer = by_peer && !(is_http1_ && before == State::Connected);
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  cluster_->cluster().limits(0).connections.giveBack();
+  limits().connections.giveBack();
   stats.down(ClusterGauge::UpstreamCxActive);
   stats.add(ClusterCounter::UpstreamCxDestroy);
   stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemote
@@ -87,9 +99,11 @@ void ConnectionCounts::end(bool by_peer) {
     stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemoteWithActiveRq
                       : ClusterCounter::UpstreamCxDestroyLocalWithActiveRq);
     stats.down(ClusterGauge::UpstreamRqActive);
+    limits().requests.giveBack();
     hostCounters().rq_active.subtract();
   } else if (before == State::Connecting) {
     stats.down(ClusterGauge::UpstreamRqPendingActive);
+    limits().pending_requests.giveBack();
     stats.add(ClusterCounter::UpstreamRqCancelled);
   }
 }

@@ -15,8 +15,10 @@ class ConnectionCounts {
   // `is_unbound`: its own address could not be taken.
   void connectFailed(bool timeout, bool is_unbound);
   // The host was there, and did not grant the tunnel that it was asked for: a request that ended
-  // from here.
-  void tunnelRefused();
+  // from here. `is_broken`: its answer was none.
+  void tunnelRefused(bool is_broken);
+  // Nobody waits for what it answers any more.
+  void tunnelGivenUp();
   void connected();
   // What logs call it.
   uint64_t id() const { return id_; }
@@ -26,6 +28,7 @@ class ConnectionCounts {
  private:
   enum class State : uint8_t { None, Connecting, Failed, Connected };
 
+  upstream::Limits& limits();
   upstream::HostCounters& hostCounters();
   void countRequest();
 

@@ -276,7 +276,8 @@ void Session::onTimer() {
   }
   if (connect_deadline_ <= now) {
     connect_deadline_ = net::kNever;
-    connectFailed(true, 0);
+    // A host that is there may take its time to answer.
+    if (!isTunnelAsked()) connectFailed(true, 0);
   } else if (retry_deadline_ <= now) {
     retry_deadline_ = net::kNever;
     connect();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "format/response_flags.h"
+#include "http/connect_transport.h"
 #include "net/downstream_connection.h"
 #include "tcp/connection_counts.h"
 #include "tcp/socket_side.h"
@@ -90,6 +91,8 @@ class Session final : public net::DownstreamConnection,
   // Empty: it has none.
   std::string_view tunnelId() const;
   void keepTunnelHead();
+  // Its host is there, and has not answered yet.
+  bool isTunnelAsked() const { return tunnel_answer_ && tunnel_answer_->is_asked; }
   void tryAgain();
   net::Millis backoff();
   // The listener drains, and connections are to end with what comes next.
@@ -158,7 +161,7 @@ class Session final : public net::DownstreamConnection,
   // Of a CONNECT in HTTP/1: what it took, and its answer (with what came of a body where it was not
   // granted); null: there is none, or it has been looked at.
   uint32_t tunnel_request_bytes_ = 0;
-  std::shared_ptr<std::string> tunnel_head_;
+  std::shared_ptr<http::ConnectAnswer> tunnel_answer_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;
   // It goes to its host, or has asked where that is.

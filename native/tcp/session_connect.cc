@@ -223,7 +223,7 @@ void Session::connectToHost() {
     tunnel_request_bytes_ = static_cast<uint32_t>(use.tunnel_head.size());
     tunnel_meter_ = {};
     tunnel_meter_.header_sent = tunnel_meter_.plain_sent = headerLineBytes(use.tunnel_head);
-    use.tunnel_answer = tunnel_head_ = std::make_shared<std::string>();
+    use.tunnel_answer = tunnel_answer_ = std::make_shared<http::ConnectAnswer>();
   }
   int error = 0;
   net::Connection* const connection = upstream::beginConnection(
@@ -256,8 +256,8 @@ void Session::onConnectResult(Side& side, int error) {
 
 void Session::connectFailed(bool timeout, int error) {
   // The host was there, and did not grant what it was asked for.
-  const bool is_refused = error == EPROTO && proxy_.config().tunneling && server_socket_ &&
-                          server_socket_->transportFailure().starts_with("tunnel_response");
+  const bool is_asked = isTunnelAsked();
+  const bool is_broken = is_asked && tunnel_answer_->is_broken;
   log::debug(log::Component::Filter, log::Tags{.connection = id()}, "connect to ", host_->text(),
              timeout ? " timed out" : " failed");
   transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused"
@@ -270,8 +270,8 @@ void Session::connectFailed(bool timeout, int error) {
   keepTunnelHead();
   if (error >= 0) flags_.set(ResponseFlag::UpstreamConnectionFailure);
   tellOutlier(timeout ? upstream::OutlierResult::Timeout : upstream::OutlierResult::ConnectFailed);
-  if (is_refused) {
-    counts_.tunnelRefused();
+  if (is_asked) {
+    counts_.tunnelRefused(is_broken);
   } else {
     counts_.connectFailed(timeout, error < 0);
   }

@@ -13,6 +13,10 @@ using MetadataSource = plan::FormatPiece::MetadataSource;
 // ---- the end ----
 
 void Session::releaseUpstream(bool by_peer) {
+  if (isTunnelAsked()) {
+    counts_.tunnelGivenUp();
+    keepTunnelHead();
+  }
   counts_.end(by_peer);
   connect_deadline_ = net::kNever;
   server_socket_ = nullptr;

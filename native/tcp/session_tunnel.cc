@@ -100,14 +100,20 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
 
 // Of a CONNECT in HTTP/1.
 void Session::keepTunnelHead() {
-  if (!tunnel_head_ || tunnel_head_->empty()) return;
+  if (!isTunnelAsked()) return;
+  const std::string& head = tunnel_answer_->head;
   tunnel_meter_.wire_sent = tunnel_request_bytes_;
-  tunnel_meter_.wire_received = tunnel_head_->size();
-  tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(*tunnel_head_);
-  if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(*tunnel_head_);
+  tunnel_meter_.wire_received = head.size();
+  stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
+  stats.add(stats::Cluster::Counter::UpstreamCxTxBytesTotal, tunnel_request_bytes_);
+  stats.add(stats::Cluster::Counter::UpstreamCxRxBytesTotal, head.size());
+  if (!head.empty()) {
+    tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(head);
+    if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(head);
+  }
   // The connection shares it, for as long as the tunnel.
-  std::string().swap(*tunnel_head_);
-  tunnel_head_ = nullptr;
+  std::string().swap(tunnel_answer_->head);
+  tunnel_answer_ = nullptr;
 }
 
 void Session::onTunnelAnswer(const http::ResponseHead& head) {

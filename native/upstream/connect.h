@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/connect_transport.h"
 #include "net/connection.h"
 #include "net/internal_listeners.h"
 #include "net/original_source.h"
@@ -40,7 +41,7 @@ struct ConnectionUse {
   // The CONNECT that the host, a proxy, hears first; empty: none.
   std::string tunnel_head = {};
   // Where the head of the answer to it goes; null: nowhere.
-  std::shared_ptr<std::string> tunnel_answer = {};
+  std::shared_ptr<http::ConnectAnswer> tunnel_answer = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the
