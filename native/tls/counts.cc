@@ -57,6 +57,20 @@ std::string_view signatureName(SSL* ssl) {
   return {};
 }
 
+// A session that goes on keeps what its first handshake was signed with; clients keep sessions.
+std::string_view keptSignatureName(SSL* ssl) {
+  static const int index = SSL_SESSION_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  SSL_SESSION* const session = SSL_get_session(ssl);
+  if (!session) return {};
+  if (SSL_session_reused(ssl)) {
+    const void* const kept = SSL_SESSION_get_ex_data(session, index);
+    return kept ? static_cast<const char*>(kept) : std::string_view();
+  }
+  const std::string_view name = signatureName(ssl);
+  if (!name.empty()) SSL_SESSION_set_ex_data(session, index, const_cast<char*>(name.data()));
+  return name;
+}
+
 }  // namespace
 
 std::string_view groupName(SSL* ssl) {
@@ -84,7 +98,7 @@ void countHandshake(SSL* ssl, stats::Shard<stats::Ssl>& stats) {
   names.count("versions.", SSL_get_version(ssl), stats);
   names.count("ciphers.", SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)), stats);
   names.count("curves.", groupName(ssl), stats);
-  names.count("sigalgs.", signatureName(ssl), stats);
+  names.count("sigalgs.", keptSignatureName(ssl), stats);
   if (!SSL_get0_peer_certificate(ssl)) stats.add(Counter::NoCertificate);
 }
 

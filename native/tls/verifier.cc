@@ -8,6 +8,26 @@ namespace fairlead::tls {
 
 namespace {
 
+// In the words of the real server, and of its library, which spells some of them otherwise.
+std::string problemText(int error) {
+  switch (error) {
+    case X509_V_ERR_CERT_REVOKED:
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+    case X509_V_ERR_CRL_HAS_EXPIRED:
+    case X509_V_ERR_CRL_NOT_YET_VALID:
+      return std::string("certificate revocation check against provided CRLs failed: ") +
+             X509_verify_cert_error_string(error);
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+      return "self signed certificate";
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      return "self signed certificate in certificate chain";
+    case X509_V_ERR_INVALID_PURPOSE:
+      return "unsupported certificate purpose";
+    default:
+      return X509_verify_cert_error_string(error);
+  }
+}
+
 using InfosPtr = std::unique_ptr<STACK_OF(X509_INFO), decltype([](STACK_OF(X509_INFO) * infos) {
                                    sk_X509_INFO_pop_free(infos, X509_INFO_free);
                                  })>;
@@ -227,8 +247,8 @@ Verdict Verifier::verifySpiffe(X509_STORE_CTX* store, std::string_view workload)
                       X509_STORE_CTX_get0_untrusted(store));
   if (X509_verify_cert(own.get()) != 1) {
     verdict.details = "X509_verify_cert: certificate verification error at depth " +
-                      std::to_string(X509_STORE_CTX_get_error_depth(own.get())) + ": " +
-                      X509_verify_cert_error_string(X509_STORE_CTX_get_error(own.get()));
+                      std::to_string(X509_STORE_CTX_get_error_depth(own.get())) + ": ";
+    verdict.details += problemText(X509_STORE_CTX_get_error(own.get()));
     return verdict;
   }
   for (const SubjectName& name : subjectNames(certificate)) {
@@ -255,8 +275,8 @@ Verdict Verifier::verify(X509_STORE_CTX* store, const WantedPeer& wanted) const 
         verdict.error = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY;
       }
       verdict.details = "X509_verify_cert: certificate verification error at depth " +
-                        std::to_string(X509_STORE_CTX_get_error_depth(store)) + ": " +
-                        X509_verify_cert_error_string(verdict.error);
+                        std::to_string(X509_STORE_CTX_get_error_depth(store)) + ": ";
+      verdict.details += problemText(verdict.error);
       verdict.is_untrusted = true;
       if (!accepts_untrusted_) {
         verdict.kind = Verdict::Kind::BadChain;
