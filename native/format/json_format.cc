@@ -73,7 +73,7 @@ bool JsonFormat::appendOperator(const FormatContext& context, std::string* out) 
   const Piece& piece = pieces_.front();
   const size_t start = out->size();
   if (piece.isJson(context)) {
-    if (piece.appendJson(context, out)) return true;
+    if (piece.appendJson(context, out) && out->size() > start) return true;
   } else {
     out->push_back('"');
     const size_t value = out->size();

@@ -238,8 +238,8 @@ bool Piece::appendAddress(const Context& context, std::string* out) const {
   if (!address) return false;
   if (kind_ == Kind::Port) {
     if (address->isIp()) appendNumber(uint64_t{address->port()}, out);
-    // As the real server: an internal one has a port, which is nothing.
-    return address->isIp() || address->isInternal();
+    // As the real server: those of pipes and internal ones have a port, which is nothing.
+    return true;
   }
   if (kind_ == Kind::Ip && prefix_length_) return appendNetwork(*address, out);
   char text[net::Address::kTextBytes];

@@ -257,8 +257,9 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
       break;
     }
     ++accepted;
-    Address remote = Address::fromKernel(raw, size);
     Address local = boundAddress(fd.get());
+    // A client of a pipe has no name: as the real server has it, it has that of the pipe.
+    Address remote = size > sizeof(sa_family_t) ? Address::fromKernel(raw, size) : local;
     AcceptedSocket socket{std::move(fd), std::move(remote), std::move(local), takeConnectionId()};
     config_->balance ? balance(std::move(socket)) : take(std::move(socket));
   }
