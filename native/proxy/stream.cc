@@ -96,8 +96,8 @@ bool Stream::isRequestShed() {
   using Subject = net::Overload::Subject;
   const net::Overload& overload = info_.server->overload();
   Random& random = context().upstream.random;
-  if (!overload.takes(Subject::StopAcceptingRequests, random) &&
-      !overload.sheds(Subject::PointDecodeHeaders, random)) {
+  if (!overload.sheds(Subject::PointDecodeHeaders, random) &&
+      !overload.takes(Subject::StopAcceptingRequests, random)) {
     return false;
   }
   stats().add(Counter::DownstreamRqOverloadClose);
