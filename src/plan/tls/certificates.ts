@@ -25,6 +25,7 @@ const CERTIFICATE = supportedFields<Certificate>(
     'watched_directory',
     'ocsp_staple',
     'tls_params',
+    'signed_certificate_timestamp',
   ],
 );
 
@@ -83,6 +84,11 @@ function compileCertificate(
   name: string,
 ): CertificatePlan | undefined {
   refuseOtherFields(place, message, CERTIFICATE);
+  if (message.signed_certificate_timestamp) {
+    place
+      .field('signed_certificate_timestamp')
+      .warn('has no effect, as in the real server: nobody is told of it');
+  }
   const pkcs12 = readDataSource(message.pkcs12, place.field('pkcs12'));
   const chain = readDataSource(message.certificate_chain, place.field('certificate_chain'));
   const key = readDataSource(message.private_key, place.field('private_key'));

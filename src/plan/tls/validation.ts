@@ -32,6 +32,7 @@ const VALIDATION = supportedFields<Validation>(`${PACKAGE}.CertificateValidation
   'system_root_certs',
   'suppress_client_ca_list',
   'custom_validator_config',
+  'require_signed_certificate_timestamp',
   // Files of it are followed where a secret names them.
   'watched_directory',
 ]);
@@ -125,6 +126,11 @@ export function compileValidation({
   name,
 }: EffectiveValidation): ValidationPlan | undefined {
   refuseOtherFields(place, message, VALIDATION);
+  if (message.require_signed_certificate_timestamp) {
+    place
+      .field('require_signed_certificate_timestamp')
+      .warn('has no effect, as in the real server: peers are not asked for one');
+  }
   const custom = compileValidator(message, place);
   if (custom === undefined) return undefined;
   if (custom !== 'default') return compileSpiffeValidation(message, place, custom, name);

@@ -352,6 +352,8 @@ test('what the real server takes and does not do is told', () => {
   assert.deepEqual(warned(required, { verify_certificate_hash: ['ab'.repeat(32)] }), []);
   const unsaid = { common_tls_context: { tls_certificates: [PAIR], validation_context: {} } };
   assert.match(compileChain(unsaid).issues[0] ?? '', /: this default is deprecated$/);
+  const stamped = { trusted_ca: text(AUTHORITY), require_signed_certificate_timestamp: true };
+  assert.equal(warned({}, stamped).length, 1);
 });
 
 test('the control plane trusts whatever authorities a file has, as workers do', () => {
