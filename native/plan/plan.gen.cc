@@ -269,6 +269,7 @@ namespace {
 [[gnu::cold]] bool read(WireReader& wire, TlsInspector* out);
 [[gnu::cold]] bool read(WireReader& wire, OriginalSrc* out);
 [[gnu::cold]] bool read(WireReader& wire, AcceptState* out);
+[[gnu::cold]] bool read(WireReader& wire, LocalRateLimitFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, DiscoveredListenerFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, ListenerPredicate* out);
 [[gnu::cold]] bool read(WireReader& wire, ListenerFilter* out);
@@ -297,7 +298,6 @@ namespace {
 [[gnu::cold]] bool read(WireReader& wire, DirectResponseFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, EchoFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, ConnectionLimitFilter* out);
-[[gnu::cold]] bool read(WireReader& wire, LocalRateLimitFilter* out);
 [[gnu::cold]] bool read(WireReader& wire, ConnectionGate* out);
 [[gnu::cold]] bool read(WireReader& wire, NetworkRbac* out);
 [[gnu::cold]] bool read(WireReader& wire, NetworkExtAuthz* out);
@@ -7558,6 +7558,34 @@ bool read(WireReader& wire, AcceptState* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, LocalRateLimitFilter* out) {
+  while (wire.nextField("LocalRateLimitFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "LocalRateLimitFilter.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_tokens, "LocalRateLimitFilter.max_tokens")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->tokens_per_fill, "LocalRateLimitFilter.tokens_per_fill")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->fill_interval_us, "LocalRateLimitFilter.fill_interval_us")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->share_key, "LocalRateLimitFilter.share_key")) return false;
+        break;
+      case 6:
+        if (!readNested(wire, &out->enabled.emplace(), "LocalRateLimitFilter.enabled")) return false;
+        break;
+      default:
+        if (!wire.skip("LocalRateLimitFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, DiscoveredListenerFilter* out) {
   while (wire.nextField("DiscoveredListenerFilter")) {
     switch (wire.field()) {
@@ -7616,6 +7644,9 @@ bool read(WireReader& wire, ListenerFilter* out) {
         break;
       case 501:
         if (!readNested(wire, &out->set_filter_state.emplace(), "ListenerFilter.set_filter_state")) return false;
+        break;
+      case 502:
+        if (!readNested(wire, &out->local_rate_limit.emplace(), "ListenerFilter.local_rate_limit")) return false;
         break;
       case 340:
         if (!readNested(wire, &out->discovered.emplace(), "ListenerFilter.discovered")) return false;
@@ -8511,34 +8542,6 @@ bool read(WireReader& wire, ConnectionLimitFilter* out) {
         break;
       default:
         if (!wire.skip("ConnectionLimitFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, LocalRateLimitFilter* out) {
-  while (wire.nextField("LocalRateLimitFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->stat_prefix, "LocalRateLimitFilter.stat_prefix")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->max_tokens, "LocalRateLimitFilter.max_tokens")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->tokens_per_fill, "LocalRateLimitFilter.tokens_per_fill")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->fill_interval_us, "LocalRateLimitFilter.fill_interval_us")) return false;
-        break;
-      case 5:
-        if (!wire.readBytes(&out->share_key, "LocalRateLimitFilter.share_key")) return false;
-        break;
-      case 6:
-        if (!readNested(wire, &out->enabled.emplace(), "LocalRateLimitFilter.enabled")) return false;
-        break;
-      default:
-        if (!wire.skip("LocalRateLimitFilter")) return false;
     }
   }
   return wire.ok();

@@ -3702,6 +3702,19 @@ struct AcceptState {
   std::vector<FilterStateValue> values;
 };
 
+// So many new connections in a time, on all workers together; of a listener or of a filter chain.
+struct LocalRateLimitFilter {
+  std::string stat_prefix;
+  uint64_t max_tokens = 0;
+  // More than 0, as is the interval.
+  uint64_t tokens_per_fill = 0;
+  uint64_t fill_interval_us = 0;
+  // Filters that have the same one, and the same numbers, share their tokens; empty: they do not.
+  std::string share_key;
+  // 0: it lets all pass.
+  Boxed<RuntimeNumber> enabled;
+};
+
 // A filter whose configuration comes, and changes, while connections come.
 struct DiscoveredListenerFilter {
   // Among all there ever are.
@@ -3733,6 +3746,7 @@ struct ListenerFilter {
   Boxed<TlsInspector> tls_inspector;
   Boxed<OriginalSrc> original_src;
   Boxed<AcceptState> set_filter_state;
+  Boxed<LocalRateLimitFilter> local_rate_limit;
   Boxed<DiscoveredListenerFilter> discovered;
   // Connections that it leaves alone; absent: none.
   Boxed<ListenerPredicate> disabled;
@@ -4200,18 +4214,6 @@ struct ConnectionLimitFilter {
   uint64_t max_connections = 0;
   // What is refused ends after so long.
   uint64_t delay_ms = 0;
-  // 0: it lets all pass.
-  Boxed<RuntimeNumber> enabled;
-};
-
-struct LocalRateLimitFilter {
-  std::string stat_prefix;
-  uint64_t max_tokens = 0;
-  // More than 0, as is the interval.
-  uint64_t tokens_per_fill = 0;
-  uint64_t fill_interval_us = 0;
-  // Filters that have the same one, and the same numbers, share their tokens; empty: they do not.
-  std::string share_key;
   // 0: it lets all pass.
   Boxed<RuntimeNumber> enabled;
 };

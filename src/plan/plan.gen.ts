@@ -2304,6 +2304,7 @@ export interface ListenerFilter {
   readonly tls_inspector?: TlsInspector | undefined;
   readonly original_src?: OriginalSrc | undefined;
   readonly set_filter_state?: AcceptState | undefined;
+  readonly local_rate_limit?: LocalRateLimitFilter | undefined;
   readonly discovered?: DiscoveredListenerFilter | undefined;
   /** Connections that it leaves alone; absent: none. */
   readonly disabled?: ListenerPredicate | undefined;
@@ -2333,6 +2334,19 @@ export interface DiscoveredListenerFilter {
   readonly id?: number | undefined;
   /** One; none: connections close at once, which is counted. */
   readonly filter?: readonly ListenerFilter[] | undefined;
+}
+
+/** So many new connections in a time, on all workers together; of a listener or of a filter chain. */
+export interface LocalRateLimitFilter {
+  readonly stat_prefix?: string | undefined;
+  readonly max_tokens?: number | undefined;
+  /** More than 0, as is the interval. */
+  readonly tokens_per_fill?: number | undefined;
+  readonly fill_interval_us?: number | undefined;
+  /** Filters that have the same one, and the same numbers, share their tokens; empty: they do not. */
+  readonly share_key?: string | undefined;
+  /** 0: it lets all pass. */
+  readonly enabled?: RuntimeNumber | undefined;
 }
 
 export type HttpInspector = Readonly<Record<string, never>>;
@@ -2594,18 +2608,6 @@ export interface ConnectionLimitFilter {
   readonly max_connections?: number | undefined;
   /** What is refused ends after so long. */
   readonly delay_ms?: number | undefined;
-  /** 0: it lets all pass. */
-  readonly enabled?: RuntimeNumber | undefined;
-}
-
-export interface LocalRateLimitFilter {
-  readonly stat_prefix?: string | undefined;
-  readonly max_tokens?: number | undefined;
-  /** More than 0, as is the interval. */
-  readonly tokens_per_fill?: number | undefined;
-  readonly fill_interval_us?: number | undefined;
-  /** Filters that have the same one, and the same numbers, share their tokens; empty: they do not. */
-  readonly share_key?: string | undefined;
   /** 0: it lets all pass. */
   readonly enabled?: RuntimeNumber | undefined;
 }
@@ -6171,6 +6173,7 @@ function writeListenerFilter(out: WireWriter, message: ListenerFilter): void {
   if (message.tls_inspector !== undefined) out.message(42, message.tls_inspector, writeTlsInspector);
   if (message.original_src !== undefined) out.message(4002, message.original_src, writeOriginalSrc);
   if (message.set_filter_state !== undefined) out.message(4010, message.set_filter_state, writeAcceptState);
+  if (message.local_rate_limit !== undefined) out.message(4018, message.local_rate_limit, writeLocalRateLimitFilter);
   if (message.discovered !== undefined) out.message(2722, message.discovered, writeDiscoveredListenerFilter);
   if (message.disabled !== undefined) out.message(34, message.disabled, writeListenerPredicate);
 }
@@ -6185,6 +6188,15 @@ function writeListenerPredicate(out: WireWriter, message: ListenerPredicate): vo
 function writeDiscoveredListenerFilter(out: WireWriter, message: DiscoveredListenerFilter): void {
   if (message.id) out.number(8, message.id);
   if (message.filter) for (const item of message.filter) out.message(18, item, writeListenerFilter);
+}
+
+function writeLocalRateLimitFilter(out: WireWriter, message: LocalRateLimitFilter): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.max_tokens) out.number(16, message.max_tokens);
+  if (message.tokens_per_fill) out.number(24, message.tokens_per_fill);
+  if (message.fill_interval_us) out.number(32, message.fill_interval_us);
+  if (message.share_key?.length) out.text(42, message.share_key);
+  if (message.enabled !== undefined) out.message(50, message.enabled, writeRuntimeNumber);
 }
 
 function writeHttpInspector(_out: WireWriter, _message: HttpInspector): void {
@@ -6357,15 +6369,6 @@ function writeConnectionLimitFilter(out: WireWriter, message: ConnectionLimitFil
   if (message.max_connections) out.number(16, message.max_connections);
   if (message.delay_ms) out.number(24, message.delay_ms);
   if (message.enabled !== undefined) out.message(34, message.enabled, writeRuntimeNumber);
-}
-
-function writeLocalRateLimitFilter(out: WireWriter, message: LocalRateLimitFilter): void {
-  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
-  if (message.max_tokens) out.number(16, message.max_tokens);
-  if (message.tokens_per_fill) out.number(24, message.tokens_per_fill);
-  if (message.fill_interval_us) out.number(32, message.fill_interval_us);
-  if (message.share_key?.length) out.text(42, message.share_key);
-  if (message.enabled !== undefined) out.message(50, message.enabled, writeRuntimeNumber);
 }
 
 function writeEchoFilter(_out: WireWriter, _message: EchoFilter): void {

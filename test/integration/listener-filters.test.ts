@@ -307,3 +307,22 @@ test('connections that were meant for another address go to the listener that ha
     /listener\.198\.51\.100\.2_2222\.downstream_cx_total: 1\n/,
   );
 });
+
+test('of new connections so many pass in a time, and the others end unread', async (t) => {
+  const token_bucket = { max_tokens: 1, fill_interval: '600s' };
+  const limit = {
+    name: 'envoy.filters.listener.local_ratelimit',
+    typed_config: {
+      '@type': `${TYPES}.filters.listener.local_ratelimit.v3.LocalRateLimit`,
+      stat_prefix: 'few',
+      token_bucket,
+    },
+  };
+  const proxy = await start(t, web({ listener_filters: [limit] }));
+  assert.match(await exchange(t, proxy, Buffer.from(GET)), /^HTTP\/1\.1 200 OK\r\n/);
+  assert.equal(await exchange(t, proxy, Buffer.from(GET)), '');
+  assert.equal(
+    await statsOf(proxy, '^listener_local_ratelimit'),
+    'listener_local_ratelimit.few.rate_limited: 1\n',
+  );
+});
