@@ -125,8 +125,8 @@ class Registry {
   // How many found no room.
   uint64_t lostSamples() const;
 
-  // All scopes that have not ended, sorted by prefix; of a `may_begin` only those whose prefix passes it,
-  // which must hold: where a text does not pass, none that begins with it does.
+  // All scopes that have not ended, sorted by prefix; of a `may_begin` only those whose prefix
+  // passes it, which must hold: where a text does not pass, none that begins with it does.
   std::vector<std::shared_ptr<BlockBase>> blocks(const NameTest& may_begin = {}) const;
 
   // Those of single hosts, which are shown behind all others, in this order: they are no part of

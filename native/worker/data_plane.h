@@ -191,8 +191,8 @@ class DataPlane {
   uint64_t nameAgeMs(const std::string& cache, const std::string& name) const;
   unsigned workerCount() const { return options_.workers; }
   // Those that are made only when someone reads or they are sent: gauges of circuit breakers, and
-  // faults by downstream cluster. `may_begin` as in stats/query.h: what thousands of clusters have is
-  // made only where it may be shown.
+  // faults by downstream cluster. `may_begin` as in stats/query.h: what thousands of clusters have
+  // is made only where it may be shown.
   void refreshStats(const stats::NameTest& may_begin = {});
   // What has been replaced or removed and was still in use the last time is destroyed if it is no
   // more. Asked now and then.

@@ -75,6 +75,7 @@ const EDITION = '2023';
 export class WireTypes {
   readonly #schema: Schema;
   readonly #root: Protobuf.Root;
+  readonly #types = new Map<string, Protobuf.Type>();
 
   constructor(schema: Schema) {
     this.#schema = schema;
@@ -94,7 +95,10 @@ export class WireTypes {
         const level = trace.levels.at(-1);
         if (level) level.tag = 0;
         const value = tag.call(reader);
-        if (level) Object.assign(level, { tag: value, valueAt: reader.pos });
+        if (level) {
+          level.tag = value;
+          level.valueAt = reader.pos;
+        }
         return value;
       },
     });
@@ -104,16 +108,17 @@ export class WireTypes {
   }
 
   #typeOf(shape: Shape, name: string, isEntry: boolean): Protobuf.Type {
+    const before = this.#types.get(name);
+    if (before) return before;
+    const fields = Array.from(fieldsOf(this.#schema, shape).values(), ({ field }) => field);
     const own = ownName(name);
-    const before = this.#root.get(own);
-    if (before) return before as Protobuf.Type;
-    const fields = fieldsOf(this.#schema, shape);
     const known = { fields: new Map(fields.map((field) => [field.number, field])), isEntry };
     const type = protobuf().Type.fromJSON(own, {
       edition: EDITION,
       fields: Object.fromEntries(fields.map((field) => [field.name, describe(field, name)])),
       oneofs: oneofsOf(fields),
     });
+    this.#types.set(name, type);
     this.#root.add(type);
     const { setup } = type;
     // Called once, by the first message of the type.
@@ -195,11 +200,34 @@ function faultOf(error: unknown, { trace, pos }: TracedReader): WireFault {
   return { message, offset: pos, path };
 }
 
+interface PlacedField {
+  readonly field: Field;
+  /** Among those of its type. */
+  readonly place: number;
+}
+
+/** By their names. */
+type Fields = ReadonlyMap<string, PlacedField>;
+
+const fieldsByShape = new WeakMap<Shape, Fields>();
+
 /** Those that v2 had, too, where v3 has no other of their number. */
-export function fieldsOf(schema: Schema, shape: Shape): readonly Field[] {
+function fieldsOf(schema: Schema, shape: Shape): Fields {
+  const known = fieldsByShape.get(shape);
+  if (known) return known;
   const numbers = new Set(shape.fields.map(({ number }) => number));
   const removed = removedFields(schema, shape.name).filter(({ number }) => !numbers.has(number));
-  return [...shape.fields, ...removed];
+  const all = [...shape.fields, ...removed];
+  const fields = new Map(all.map((field, place) => [field.name, { field, place }]));
+  fieldsByShape.set(shape, fields);
+  return fields;
+}
+
+/** Those that a message has, in the order of its type, whatever that of its bytes. */
+export function fieldsIn(wire: WireMessage, schema: Schema, shape: Shape): readonly PlacedField[] {
+  const fields = fieldsOf(schema, shape);
+  const present = Object.keys(wire).flatMap((name) => fields.get(name) ?? []);
+  return present.sort((one, other) => one.place - other.place);
 }
 
 function describe(field: Field, message: string): Protobuf.IField {

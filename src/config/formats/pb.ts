@@ -4,7 +4,7 @@ import type { Scalar } from '../schema/scalar.js';
 import { setOwn, type PlainObject } from '../values/objects.js';
 import { defaultScalar } from '../values/scalars.js';
 import type { Format, ValueFault } from './format.js';
-import { fieldsOf, nameOf, WireTypes, type WireMessage } from './pb-types.js';
+import { fieldsIn, nameOf, WireTypes, type WireMessage } from './pb-types.js';
 import { typeOfEra } from './v2-fields.js';
 import { emptyOf, plainAny, plainOf, shapeOf, type Field, type Shape } from './well-known.js';
 
@@ -93,8 +93,7 @@ class Reading {
 
   #message(type: ValueType, shape: Shape, wire: WireMessage, depth: number): unknown {
     const message: PlainObject = {};
-    for (const field of fieldsOf(this.#schema, shape)) {
-      if (!Object.hasOwn(wire, field.name)) continue;
+    for (const { field } of fieldsIn(wire, this.#schema, shape)) {
       this.#path.push(field.name);
       const value = this.#field(field, wire[field.name], depth);
       if (value !== undefined) message[field.name] = value;
