@@ -2,7 +2,11 @@
 
 #include <malloc.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "test/native/test.h"
 
@@ -148,6 +152,38 @@ TEST("the first bucket rule that matches gives the bounds") {
   EXPECT_EQ(registry.bucketBounds("a.time").size(), 2u);
   EXPECT_EQ(registry.bucketBounds("a.name")[0], 3.0);
   EXPECT_EQ(registry.bucketBounds("x").size(), std::size(kBucketBounds));
+}
+
+TEST("of thousands of scopes that cannot fit few are looked at") {
+  Registry registry(2);
+  std::vector<std::shared_ptr<Block<Cluster>>> held;
+  for (int i = 0; i < 1000; ++i) {
+    held.push_back(registry.create<Cluster>(clusterScope("be" + std::to_string(i))));
+  }
+  held.push_back(registry.create<Cluster>(clusterScope("fe")));
+  // A byte behind which there is none.
+  held.push_back(registry.create<Cluster>(clusterScope("\xff")));
+  int asked = 0;
+  const auto namesOf = [&](std::string_view wanted) {
+    std::string names;
+    asked = 0;
+    const auto may_begin = [&](std::string_view beginning) {
+      ++asked;
+      return beginning.starts_with(wanted) || wanted.starts_with(beginning);
+    };
+    for (const auto& block : registry.blocks(may_begin)) names += block->scope().prefix + " ";
+    return names;
+  };
+  EXPECT_EQ(namesOf("cluster.fe."), "cluster.fe. ");
+  EXPECT(asked < 30);
+  EXPECT_EQ(namesOf("cluster.be77"),
+            "cluster.be77. cluster.be770. cluster.be771. cluster.be772. cluster.be773. "
+            "cluster.be774. cluster.be775. cluster.be776. cluster.be777. cluster.be778. "
+            "cluster.be779. ");
+  EXPECT_EQ(namesOf("server."), "");
+  EXPECT(asked < 10);
+  EXPECT_EQ(registry.blocks([](std::string_view) { return false; }).size(), 0u);
+  EXPECT_EQ(registry.blocks().size(), 1002u);
 }
 
 }  // namespace fairlead::stats
