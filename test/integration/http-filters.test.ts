@@ -36,6 +36,27 @@ test('health checks are answered by the filter, and fail when they are told to',
   assert.equal(await check(), 200);
 });
 
+test('a request that goes in a circle of CDNs, or brings too much, is refused', async (t) => {
+  const filters = [
+    {
+      name: 'cdn_loop',
+      typed_config: { '@type': `${TYPE}.cdn_loop.v3.CdnLoopConfig`, cdn_id: 'mine' },
+    },
+    {
+      name: 'body_size_limit',
+      typed_config: { '@type': `${TYPE}.body_size_limit.v3.BodySizeLimit`, max_request_bytes: 4 },
+    },
+  ];
+  const proxy = await startProxy(t, withFilters(webBootstrap([says('/', 'yes')]), filters));
+  const url = await proxy.listenerUrl('web');
+  const statusOf = async (init: RequestInit): Promise<number> => (await fetch(url, init)).status;
+  assert.equal(await statusOf({ headers: { 'cdn-loop': 'theirs; a="b"' } }), 200);
+  assert.equal(await statusOf({ headers: { 'cdn-loop': 'theirs, mine' } }), 502);
+  assert.equal(await statusOf({ headers: { 'cdn-loop': '(' } }), 400);
+  assert.equal(await statusOf({ method: 'POST', body: 'four' }), 200);
+  assert.equal(await statusOf({ method: 'POST', body: 'fives' }), 413);
+});
+
 test('a route switches a filter off', async (t) => {
   const route = {
     ...says('/healthz', 'from the route'),
