@@ -65,7 +65,9 @@ export class DeltaState extends TypeState {
       return;
     }
     const changed = [...resources.map(({ name }) => name), ...removed];
-    const afterwards = this.#afterwards(resources, removed);
+    const { ofAll, ofCollections } = this.kinds;
+    const isForSome = ofAll.length === 0 && ofCollections.length === 0;
+    const afterwards = isForSome ? [] : this.#afterwards(resources, removed);
     const refusals = [
       ...(await this.tellAll(afterwards, version, [...response.resources.map(nameOf), ...removed])),
       ...(await this.tellNamed(resources, version)),
@@ -99,8 +101,10 @@ export class DeltaState extends TypeState {
   }
 
   #tellAnswered({ resources, removed }: DiscoveryResponse): void {
+    const { ofAnswers } = this.kinds;
+    if (ofAnswers.length === 0) return;
     const answered = resources.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-    for (const watcher of [...this.watchers]) watcher.onAnswered?.([...answered, ...removed]);
+    for (const watcher of ofAnswers) watcher.onAnswered?.([...answered, ...removed]);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {

@@ -40,6 +40,14 @@ async function tell(
   return why === undefined ? undefined : { watcher, why };
 }
 
+/** Watchers by what they ask for beside single names: few, however many names are watched. */
+interface Kinds {
+  readonly ofAll: readonly Watcher[];
+  readonly ofCollections: readonly Watcher[];
+  /** They are told what has been answered. */
+  readonly ofAnswers: readonly Watcher[];
+}
+
 export abstract class TypeState {
   readonly api: DiscoveryApi;
   readonly url: string;
@@ -48,6 +56,8 @@ export abstract class TypeState {
   #byName: ReadonlyMap<string, readonly Watcher[]> | undefined;
   /** As `names` answers; undefined: it has to be found out anew. */
   #names: ReadonlySet<string> | undefined;
+  /** Undefined: they have to be found out anew. */
+  #kinds: Kinds | undefined;
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
   readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
@@ -87,6 +97,7 @@ export abstract class TypeState {
   onNames(): void {
     this.#byName = undefined;
     this.#names = undefined;
+    this.#kinds = undefined;
   }
 
   /** Asks for it beside what watchers ask for; where that is not to be had it does nothing. */
@@ -142,7 +153,19 @@ export abstract class TypeState {
 
   /** Somebody asks for all. */
   protected get isWildcard(): boolean {
-    return [...this.watchers].some(({ names }) => names.length === 0);
+    return this.kinds.ofAll.length > 0;
+  }
+
+  protected get kinds(): Kinds {
+    if (!this.#kinds) {
+      const all = [...this.watchers];
+      this.#kinds = {
+        ofAll: all.filter(({ names }) => names.length === 0),
+        ofCollections: all.filter(({ isCollection }) => isCollection),
+        ofAnswers: all.filter(({ onAnswered }) => onAnswered),
+      };
+    }
+    return this.#kinds;
   }
 
   /** Of all watchers, beside those that ask for all. The same object, while it is the same. */
@@ -215,9 +238,8 @@ export abstract class TypeState {
     changed: readonly string[] = [],
   ): Promise<readonly Refusal[]> {
     const refusals: Refusal[] = [];
-    for (const watcher of [...this.watchers]) {
-      const { names, prefix } = watcher;
-      if (names.length > 0) continue;
+    for (const watcher of this.kinds.ofAll) {
+      const { prefix } = watcher;
       if (prefix !== undefined && !changed.some((name) => name.startsWith(prefix))) continue;
       const wrong = await watcher.onUpdate(resources, version);
       if (wrong !== undefined) refusals.push({ watcher, why: wrong });
@@ -234,7 +256,7 @@ export abstract class TypeState {
     changed: readonly string[],
     version: string,
   ): Promise<readonly Refusal[]> {
-    const watchers = [...this.watchers].filter(({ isCollection }) => isCollection);
+    const watchers = this.kinds.ofCollections;
     if (watchers.length === 0) return [];
     const touched = new Set(changed.map(collectionOf));
     const refusals: Refusal[] = [];
