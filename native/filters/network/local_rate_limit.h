@@ -4,11 +4,8 @@
 
 #include <memory>
 
-#include "base/runtime_slots.h"
-#include "base/token_bucket.h"
+#include "filters/network/connection_rate.h"
 #include "net/connection_gate.h"
-#include "plan/plan.gen.h"
-#include "stats/registry.h"
 
 namespace fairlead::filters {
 
@@ -21,9 +18,7 @@ class LocalRateLimit final : public net::ConnectionGate {
   Verdict admit(unsigned worker, uint64_t now_us) override;
 
  private:
-  const RuntimeNumber enabled_;
-  const std::shared_ptr<TokenBucket> bucket_;
-  const std::shared_ptr<stats::Block<stats::LocalRateLimit>> stats_;
+  const ConnectionRate rate_;
 };
 
 }  // namespace fairlead::filters

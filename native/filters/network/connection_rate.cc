@@ -1,0 +1,25 @@
+#include "filters/network/connection_rate.h"
+
+#include <string>
+#include <utility>
+
+#include "filters/network/gates.h"
+#include "stats/scopes.h"
+
+namespace fairlead::filters {
+
+ConnectionRate::ConnectionRate(const plan::LocalRateLimitFilter& plan,
+                               std::shared_ptr<TokenBucket> bucket, std::string_view scope,
+                               stats::Registry& registry, RuntimeSlots& slots)
+    : enabled_(runtimeFlag(plan.enabled, slots)),
+      bucket_(std::move(bucket)),
+      stats_(registry.create<stats::LocalRateLimit>(
+          stats::plainScope(std::string(scope) + plan.stat_prefix + "."))) {}
+
+bool ConnectionRate::admits(unsigned worker, uint64_t now_us) const {
+  if (enabled_.value() == 0 || bucket_->tryTake(now_us)) return true;
+  stats_->shard(worker + 1)->add(stats::LocalRateLimit::Counter::RateLimited);
+  return false;
+}
+
+}  // namespace fairlead::filters
