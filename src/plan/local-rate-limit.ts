@@ -6,8 +6,7 @@ import type {
 import type { CompileContext } from './extension.js';
 import type { Place } from './message/place.js';
 import type { LocalRateLimitFilter } from './plan.gen.js';
-
-const LEAST_FILL_INTERVAL_MS = 50;
+import { compileTokenBucket } from './token-bucket.js';
 
 interface Limit {
   readonly stat_prefix?: string;
@@ -21,18 +20,9 @@ export function compileLocalRateLimit(
   context: CompileContext,
 ): LocalRateLimitFilter {
   const { runtime_enabled: flag, token_bucket: bucket = {} } = config;
-  const { max_tokens: most = 0, tokens_per_fill: perFill = 1, fill_interval: ms = 0 } = bucket;
-  if (ms < LEAST_FILL_INTERVAL_MS) {
-    place
-      .field('token_bucket')
-      .field('fill_interval')
-      .error('local rate limit token bucket fill timer must be >= 50ms');
-  }
   return {
     stat_prefix: config.stat_prefix,
-    max_tokens: most,
-    tokens_per_fill: perFill,
-    fill_interval_us: Math.round(ms * 1000),
+    ...compileTokenBucket(bucket, place.field('token_bucket')),
     enabled: context.runtime.liveFlag(flag?.runtime_key, flag?.default_value ?? true),
   };
 }

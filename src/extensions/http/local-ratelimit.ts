@@ -3,7 +3,6 @@ import type {
   envoy_config_core_v3_HeaderValueOption as HeaderValueOption,
   envoy_extensions_common_ratelimit_v3_LocalRateLimitDescriptor as Descriptor,
   envoy_extensions_filters_http_local_ratelimit_v3_LocalRateLimit as Message,
-  envoy_type_v3_TokenBucket as TokenBucketMessage,
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
 import { errorStatus } from '../../plan/message/error-status.js';
@@ -14,11 +13,11 @@ import {
   type HeaderAddition,
   type LocalDescriptor,
   type LocalRatelimit,
-  type TokenBucket,
 } from '../../plan/plan.gen.js';
 import { compileAddition } from '../../plan/route/header-mutations.js';
 import { compileRateLimits, LOCAL_RATELIMIT } from '../../plan/route/rate-limits.js';
 import { compileShare } from '../../plan/runtime/shares.js';
+import { compileTokenBucket } from '../../plan/token-bucket.js';
 
 const FIELDS = supportedFields<Message>(LOCAL_RATELIMIT, [
   'stat_prefix',
@@ -45,7 +44,6 @@ const DESCRIPTOR = supportedFields<Descriptor>(
   ['entries', 'token_bucket', 'shadow_mode'],
 );
 
-const LEAST_FILL_INTERVAL_MS = 50;
 const TOO_MANY_REQUESTS = 429;
 const MOST_KEPT_BUCKETS = 20;
 
@@ -75,7 +73,8 @@ function compile(config: Message, place: Place, context: CompileContext): LocalR
   return {
     stat_prefix: config.stat_prefix,
     status: errorStatus(config.status?.code, TOO_MANY_REQUESTS),
-    bucket: config.token_bucket && compileBucket(config.token_bucket, place.field('token_bucket')),
+    bucket:
+      config.token_bucket && compileTokenBucket(config.token_bucket, place.field('token_bucket')),
     enabled: compileShare(config.filter_enabled, context),
     enforced: compileShare(config.filter_enforced, context),
     response_add: additions(config.response_headers_to_add, place.field('response_headers_to_add')),
@@ -122,18 +121,6 @@ function additions(
   );
 }
 
-function compileBucket(message: TokenBucketMessage, place: Place): TokenBucket {
-  const intervalMs = message.fill_interval ?? 0;
-  if (intervalMs < LEAST_FILL_INTERVAL_MS) {
-    place.field('fill_interval').error('local rate limit token bucket fill timer must be >= 50ms');
-  }
-  return {
-    max_tokens: message.max_tokens,
-    tokens_per_fill: message.tokens_per_fill ?? 1,
-    fill_interval_us: Math.round(intervalMs * 1000),
-  };
-}
-
 function compileDescriptors(descriptors: readonly Descriptor[], place: Place): LocalDescriptor[] {
   const known = new Set<string>();
   return descriptors.map((descriptor, index) => {
@@ -147,7 +134,7 @@ function compileDescriptors(descriptors: readonly Descriptor[], place: Place): L
     known.add(text);
     return {
       entries,
-      bucket: compileBucket(descriptor.token_bucket ?? {}, at.field('token_bucket')),
+      bucket: compileTokenBucket(descriptor.token_bucket ?? {}, at.field('token_bucket')),
       shadow_mode: descriptor.shadow_mode,
     };
   });
