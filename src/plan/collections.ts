@@ -103,17 +103,19 @@ export function compileNodeContext(
         const text = typeof value === 'string' ? value : JSON.stringify(value);
         context.set(`xds.node.metadata.${encodeContext(key)}`, encodeContext(text));
       }
-    } else if (!Object.hasOwn(known, field) && !UNSUPPORTED.has(field)) {
-      place.index(index).warn(`has no effect: a node has no '${field}'`, {
-        expected: `one of ${Object.keys(known).join(', ')}, metadata`,
-      });
-    } else if (UNSUPPORTED.has(field)) {
-      place.index(index).error(`${field} of the node as a context parameter is not supported`, {
-        expected: `one of ${Object.keys(known).join(', ')}, metadata`,
-      });
-    } else {
+      return;
+    }
+    if (Object.hasOwn(known, field)) {
       const value = known[field];
       if (value) context.set(`xds.node.${field}`, encodeContext(value));
+      return;
+    }
+    const hint = { expected: `one of ${Object.keys(known).join(', ')}, metadata` };
+    const at = place.index(index);
+    if (UNSUPPORTED.has(field)) {
+      at.error(`${field} of the node as a context parameter is not supported`, hint);
+    } else {
+      at.warn(`has no effect: a node has no '${field}'`, hint);
     }
   });
   return context;

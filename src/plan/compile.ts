@@ -184,7 +184,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const hds = bootstrap.hds_config;
   const hdsStream = hds && compileServiceStream(hds, start.field('hds_config'), context);
   const at = place.field('dynamic_resources');
-  const cds = compileCds(dynamic, at, context, bind);
+  const compileClusterLater: CdsPlan['compile'] = (message, itsPlace) =>
+    compileCluster(message, itsPlace, { ...context, start: undefined, viaApi: true }, bind);
+  const cds = compileCds(dynamic, at, context, compileClusterLater);
   // As the real server: of listeners that come later only a start looks at the source.
   const lds = compileLds(dynamic, start.field('dynamic_resources'), context);
   const layers = place.field('layered_runtime').field('layers');
@@ -239,8 +241,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     tls: clusters.flatMap((plan) => plan.sockets),
     listenerTls: sockets,
     discovered: discovered.all,
-    compileClusterLater: (message, at) =>
-      compileCluster(message, at, { ...context, start: undefined, viaApi: true }, bind),
+    compileClusterLater,
     issues,
     startIssues,
     ...(ads && { ads }),
@@ -369,7 +370,7 @@ function compileCds(
   { cds_config: message, cds_resources_locator: locator = '' }: DynamicResources,
   place: Place,
   context: LaterContext,
-  bind: DefaultBind | undefined,
+  compile: CdsPlan['compile'],
 ): CdsPlan | undefined {
   const type = 'envoy.config.cluster.v3.Cluster';
   const at = place.field('cds_config');
@@ -383,8 +384,7 @@ function compileCds(
     collected && {
       ...collected,
       staticClusters: [...context.clusterNames],
-      compile: (one, itsPlace) =>
-        compileCluster(one, itsPlace, { ...context, start: undefined, viaApi: true }, bind),
+      compile,
     }
   );
 }
