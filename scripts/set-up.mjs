@@ -13,13 +13,15 @@ export function say(text) {
 
 /** Runs a command in the package; ends this process when it fails. */
 export function must(what, command, args, options = {}) {
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
-  if (result.status === 0) return;
-  const why =
-    result.error?.message ??
-    (result.signal ? `signal ${result.signal}` : `exit code ${result.status}`);
+  mustHaveEnded(what, spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options }));
+}
+
+/** Ends this process, having said why, where that one has not ended well. */
+export function mustHaveEnded(what, { status, signal, error }) {
+  if (status === 0) return;
+  const why = error?.message ?? (signal ? `signal ${signal}` : `exit code ${status}`);
   say(`${what} failed: ${why}`);
-  process.exit(result.status || 1);
+  process.exit(status || 1);
 }
 
 /** The same for a script of Node's: a path below the package, and its arguments. */

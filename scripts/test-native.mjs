@@ -9,7 +9,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isGiven, valueOf } from './arguments.mjs';
-import { must, root, say } from './set-up.mjs';
+import { must, mustHaveEnded, root, say } from './set-up.mjs';
 
 const isSanitized = isGiven('sanitize');
 const seconds = valueOf('seconds') ?? '1';
@@ -53,15 +53,10 @@ async function fuzzNext() {
 function mustRun(what, program, args, cwd) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, stdio: 'inherit' });
-    child.on('error', ({ message }) => fail(what, message));
-    child.on('exit', (code, signal) => {
-      if (code === 0) resolve();
-      else fail(what, signal ? `signal ${signal}` : `exit code ${code}`);
+    child.on('error', (error) => mustHaveEnded(what, { error }));
+    child.on('exit', (status, signal) => {
+      mustHaveEnded(what, { status, signal });
+      resolve();
     });
   });
-}
-
-function fail(what, why) {
-  say(`${what} failed: ${why}`);
-  process.exit(1);
 }

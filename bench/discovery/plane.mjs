@@ -16,18 +16,14 @@ import {
 const [count, originPort] = process.argv.slice(2).map(Number);
 const asIs = (bytes) => bytes;
 const versions = new Map();
-const ports = new Map();
 let nonce = 0;
 let isAll = false;
 let stream;
 
-const hostOf = (name) =>
-  assignment(name, String(versions.get(name) ?? 1), ports.get(name) ?? originPort);
-
 // Before anything is measured: what a control plane takes to write its answers is nobody's figure.
 const names = Array.from({ length: count }, (_, index) => nameOf(index));
 const allClusters = names.map((name) => cluster(name, '1'));
-const firstHosts = new Map(names.map((name) => [name, hostOf(name)]));
+const hosts = new Map(names.map((name) => [name, assignment(name, '1', originPort)]));
 
 function send(type, resources) {
   stream?.write(response(type, String(nonce), String(++nonce), resources));
@@ -43,7 +39,7 @@ function take(bytes) {
   if (type === ASSIGNMENTS && subscribe.length > 0) {
     send(
       ASSIGNMENTS,
-      subscribe.map((name) => (ports.has(name) ? undefined : firstHosts.get(name)) ?? hostOf(name)),
+      subscribe.flatMap((name) => hosts.get(name) ?? []),
     );
   }
 }
@@ -73,6 +69,6 @@ createInterface(process.stdin).on('line', (line) => {
     return;
   }
   versions.set(name, (versions.get(name) ?? 1) + 1);
-  ports.set(name, Number(port));
-  send(ASSIGNMENTS, [hostOf(name)]);
+  hosts.set(name, assignment(name, String(versions.get(name)), Number(port)));
+  send(ASSIGNMENTS, [hosts.get(name)]);
 });
