@@ -36,7 +36,8 @@ const USAGE = `usage: npm run bench:compare -- [options]
   --handshake         a new TLS connection for each request
   --h2                HTTP/2 with clients, over TLS, and with the origin, in the clear
   --grpc              unary calls of gRPC, in the clear
-  --idle N            idle connections, 0 for no such measurement (10000, or what ulimit -n allows)
+  --idle N            idle connections, over TLS with --tls; 0 for no such measurement (10000, or what
+                      ulimit -n allows)
   --base PEER         whom the ratios compare (fairlead)
   --proxy-cpus LIST   CPUs of the proxies, for taskset (0)
   --load-cpus LIST    CPUs of the load and the origin (all others)`;
@@ -74,7 +75,8 @@ async function runAll(setup) {
   const absent = [];
   const present = (mode) => setup.peers.filter((peer) => isPresent(peer, mode, absent));
   const plan = setup.workloads.map((workload) => ({ workload, peers: present(workload.mode) }));
-  const idlePeers = setup.idle > 0 ? present('http').filter((peer) => peer.isProxy !== false) : [];
+  const idlePeers =
+    setup.idle > 0 ? present(setup.idleMode).filter((peer) => peer.isProxy !== false) : [];
 
   const measurements = plan.reduce((sum, entry) => sum + entry.peers.length * setup.rounds, 0);
   const progress = new Progress(measurements + idlePeers.length);
@@ -87,7 +89,11 @@ async function runAll(setup) {
     progress.step(`${setup.idle} idle connections: ${peer.name}`);
     idle.push({
       peer: peer.name,
-      ...(await measureIdle(peer, { ...setup, connections: setup.idle })),
+      ...(await measureIdle(peer, {
+        ...setup,
+        mode: setup.idleMode,
+        connections: setup.idle,
+      })),
     });
   }
   progress.end();
@@ -103,6 +109,7 @@ async function runAll(setup) {
     versions: Object.fromEntries(took.map((peer) => [peer.name, peer.version()])),
     workloads: measured,
     idle,
+    idleMode: setup.idleMode,
     absent,
   };
 }
@@ -175,6 +182,7 @@ function readOptions(args) {
     peers: chosenPeers,
     workloads: chosenWorkloads,
     idle: Math.min(wholeNumber(values.idle, 10_000), mostIdle()),
+    idleMode: values.tls ? 'https' : 'http',
     base: values.base ?? 'fairlead',
     proxyCpus: values['proxy-cpus'] ?? '0',
     loadCpus: values['load-cpus'] ?? (lastCpu === 1 ? '1' : `1-${lastCpu}`),

@@ -17,6 +17,7 @@ import { titleOf } from './workloads.mjs';
  * @property {{workload: import('./workloads.mjs').Workload, rows: import('./summary.mjs').Row[],
  *   samples: Record<string, import('./measure.mjs').Sample[]>}[]} workloads
  * @property {{peer: string, connections: number, residentBytes: number, bytesPerConnection: number}[]} idle
+ * @property {'http' | 'https'} idleMode
  * @property {{peer: string, mode: string, why: string}[]} absent
  */
 
@@ -32,7 +33,7 @@ export function reportText(result) {
       `The last column is ${result.base}'s CPU per request over the peer's: below 1, ${result.base} is cheaper.`,
     ...result.workloads.map((entry) => workloadText(entry, result.base)),
   ];
-  if (result.idle.length > 0) parts.push(idleText(result.idle));
+  if (result.idle.length > 0) parts.push(idleText(result));
   if (result.absent.length > 0) {
     parts.push(
       '## Not measured',
@@ -68,7 +69,7 @@ function workloadText({ workload, rows }, base) {
   return `## ${titleOf(workload)}\n\n${markdownTable(head, cells)}`;
 }
 
-function idleText(idle) {
+function idleText({ idle, idleMode }) {
   const rows = idle.map((row) => [
     row.peer,
     row.connections.toLocaleString('en-US'),
@@ -76,7 +77,8 @@ function idleText(idle) {
     Math.round(row.bytesPerConnection).toLocaleString('en-US'),
   ]);
   const table = markdownTable(['peer', 'connections', 'RSS MiB', 'bytes per connection'], rows);
-  return `## Idle keep-alive connections\n\n${table}`;
+  const how = idleMode === 'https' ? ' over TLS' : '';
+  return `## Idle keep-alive connections${how}\n\n${table}`;
 }
 
 /** Writes compare.md, compare.svg and compare.json; returns their folder. */
