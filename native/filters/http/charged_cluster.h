@@ -1,7 +1,7 @@
 #pragma once
 
-// The cluster that a request would go to, for filters that count there what they answer in its place.
-// Of one filter; its worker's thread.
+// The cluster that a request would go to, for filters that count there what they answer in its
+// place. Of one filter; its worker's thread.
 
 #include <cstdint>
 #include <string_view>

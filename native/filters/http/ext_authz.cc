@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "filters/http/charged_cluster.h"
 #include "filters/http/ext_authz_answer.h"
 #include "filters/http/ext_authz_changes.h"
 #include "filters/http/ext_authz_check.h"
@@ -13,7 +14,6 @@
 #include "format/struct_metadata.h"
 #include "log/log.h"
 #include "tracing/call_span.h"
-#include "upstream/worker_clusters.h"
 
 namespace fairlead::filters {
 
@@ -38,7 +38,6 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
  public:
   ExtAuthz(const ExtAuthzSettings& settings, const FilterScope& scope, FilterPlace& place)
       : settings_(settings), scope_(scope), place_(place), call_(*this) {}
-  ~ExtAuthz() override { letClusterGo(); }
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
                              bool end) override {
@@ -55,7 +54,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
       refuse(settings_.plan.status_on_error, "ext_authz_error");
       return FilterStatus::Answer;
     }
-    findCluster(view);
+    cluster_.find(scope_, view);
     check_.begin(settings_, *service_, head, view, place_, scope_.stream_id, extensions());
     is_buffering_ = body_ && !end && !isWebSocket(head);
     if (!is_buffering_) return ask();
@@ -155,22 +154,6 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     format::FormatContext context;
     place_.describe(&context);
     return settings_.enabled_metadata->holds({view, context, place_.peer()});
-  }
-
-  // Where the request would go: it counts what becomes of it.
-  void findCluster(const route::RequestView& view) {
-    if (!scope_.route || !scope_.route->cluster) return;
-    const route::Target& target = scope_.route->cluster->pick(view);
-    std::string_view name;
-    if (target.cluster) {
-      cluster_ = scope_.clusters.find(target.cluster.id());
-    } else if (view.header(target.cluster_header, &name)) {
-      cluster_ = scope_.clusters.find(name);
-    }
-    if (cluster_) cluster_->hold();
-  }
-  void letClusterGo() {
-    if (cluster_) std::exchange(cluster_, nullptr)->letGo();
   }
 
   FilterStatus ask() {
@@ -383,15 +366,10 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   }
   void countCluster(AuthzClusterCounter counter) const {
     if (!cluster_) return;
-    settings_.cluster_counts->add(scope_.worker, cluster_->cluster().observabilityName(), counter);
+    settings_.cluster_counts->add(scope_.worker, cluster_->observabilityName(), counter);
   }
-  // As an answer of the cluster's own.
   void chargeCluster(uint16_t status) const {
-    if (!cluster_ || !settings_.plan.charge_cluster) return;
-    stats::Shard<stats::Cluster>& stats = cluster_->stats();
-    stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
-    stats.countResponse(stats::CodeVariant::All, status);
-    stats.countResponse(stats::CodeVariant::Internal, status);
+    if (cluster_ && settings_.plan.charge_cluster) cluster_.countAnswer(status);
   }
 
   const ExtAuthzSettings& settings_;
@@ -401,8 +379,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   const AuthzService* service_ = nullptr;
   // Null: the body is not told.
   const plan::ExtAuthzBody* body_ = nullptr;
-  // Held; null: nobody knows it.
-  upstream::WorkerCluster* cluster_ = nullptr;
+  ChargedCluster cluster_;
   ExtAuthzCheck check_;
   std::string kept_;
   uint64_t body_bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/calls.h"
+#include "filters/http/charged_cluster.h"
 #include "filters/http/header_rules.h"
 #include "filters/http/ratelimit_messages.h"
 #include "format/struct_metadata.h"
@@ -32,12 +33,11 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
       if (!route_) route_ = RatelimitRoute::of(own);
     }
   }
-  ~Ratelimit() override { letClusterGo(); }
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
                              bool) override {
     if (!draws(config_.enabled) || !isMeant(head.headers)) return FilterStatus::Continue;
-    findCluster(view);
+    cluster_.find(scope_, view);
     if (!cluster_) return FilterStatus::Continue;
     is_limited_ = true;
     format::FormatContext context;
@@ -101,25 +101,10 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
                                                   : std::string_view(config_.plan.domain);
   }
 
-  void findCluster(const route::RequestView& view) {
-    if (!scope_.route || !scope_.route->cluster) return;
-    const route::Target& target = scope_.route->cluster->pick(view);
-    std::string_view name;
-    if (target.cluster) {
-      cluster_ = scope_.clusters.find(target.cluster.id());
-    } else if (view.header(target.cluster_header, &name)) {
-      cluster_ = scope_.clusters.find(name);
-    }
-    if (cluster_) cluster_->hold();
-  }
-  void letClusterGo() {
-    if (cluster_) std::exchange(cluster_, nullptr)->letGo();
-  }
-
   void describe(const route::RequestView& view, const format::FormatContext& context, bool at_end,
                 std::vector<Descriptor>* out) const {
     const DescriptorSource source{view, context, context.downstream_remote,
-                                  cluster_->cluster().settings().name};
+                                  cluster_->settings().name};
     Random& random = scope_.clusters.context().random;
     const RateLimits* const own =
         route_ && route_->limits ? route_->limits.get() : config_.own_limits.get();
@@ -163,7 +148,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
       return;
     }
     count(LimitCounter::OverLimit);
-    chargeCluster();
+    cluster_.countAnswer(static_cast<uint16_t>(config_.plan.status));
     if (!draws(config_.enforced)) {
       place_.continueRequest();
       return;
@@ -256,15 +241,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
   // ---- counting ----
 
   void count(LimitCounter counter) const {
-    config_.counts->add(scope_.worker, cluster_->cluster().observabilityName(), counter);
-  }
-  // As an answer of the cluster's own.
-  void chargeCluster() const {
-    const auto status = static_cast<uint16_t>(config_.plan.status);
-    stats::Shard<stats::Cluster>& stats = cluster_->stats();
-    stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
-    stats.countResponse(stats::CodeVariant::All, status);
-    stats.countResponse(stats::CodeVariant::Internal, status);
+    config_.counts->add(scope_.worker, cluster_->observabilityName(), counter);
   }
 
   const RatelimitConfig& config_;
@@ -273,8 +250,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
   calls::Call call_;
   // Null: the route says nothing.
   const RatelimitRoute* route_ = nullptr;
-  // Held; null: nobody knows it.
-  upstream::WorkerCluster* cluster_ = nullptr;
+  ChargedCluster cluster_;
   std::vector<Descriptor> descriptors_;
   RatelimitAnswer answer_;
   std::optional<format::FilterMetadata> metadata_;
