@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import type Crypto from 'node:crypto';
 import type Tls from 'node:tls';
 import type V8 from 'node:v8';
+import type * as Protobuf from 'protobufjs/light.js';
+import type * as Re2js from 're2js';
 import type * as Undici from 'undici';
 
 let loadedCrypto: typeof Crypto | undefined;
@@ -24,4 +26,17 @@ export function v8(): typeof V8 {
 let loadedUndici: typeof Undici | undefined;
 export function undici(): typeof Undici {
   return (loadedUndici ??= createRequire(import.meta.url)('undici') as typeof Undici);
+}
+
+let loadedProtobuf: typeof Protobuf | undefined;
+export function protobufjs(): typeof Protobuf {
+  return (loadedProtobuf ??= createRequire(import.meta.url)(
+    'protobufjs/light.js',
+  ) as typeof Protobuf);
+}
+
+let loadedRe2js: typeof Re2js | undefined;
+/** It takes longer to load than all else that a small configuration needs. */
+export function re2js(): typeof Re2js {
+  return (loadedRe2js ??= createRequire(import.meta.url)('re2js') as typeof Re2js);
 }

@@ -1,13 +1,9 @@
 // The messages of discovery services on the wire: requests are written, responses read up to the
 // resources, whose bytes are left for later. Layouts: envoy/service/discovery/v3/discovery.proto.
-import { createRequire } from 'node:module';
 import type * as Protobuf from 'protobufjs/light.js';
+import { protobufjs } from '../base/late-modules.js';
 import { WireWriter } from '../base/wire.js';
 import { Slices } from './slices.js';
-
-let loaded: typeof Protobuf | undefined;
-const protobuf = (): typeof Protobuf =>
-  (loaded ??= createRequire(import.meta.url)('protobufjs/light.js') as typeof Protobuf);
 
 const BYTES = 2;
 const tag = (field: number): number => (field << 3) | BYTES;
@@ -137,13 +133,13 @@ const bytesOf = (reader: Protobuf.Reader): Buffer => Buffer.from(reader.bytes())
 type TakeField = (field: number, reader: Protobuf.Reader) => boolean;
 
 function walk(bytes: Buffer, take: TakeField): void {
-  const reader = protobuf().Reader.create(bytes);
+  const reader = protobufjs().Reader.create(bytes);
   while (reader.pos < reader.len) step(reader, take);
 }
 
 /** Of the message around thousands of others. */
 async function walkSliced(bytes: Buffer, take: TakeField): Promise<void> {
-  const reader = protobuf().Reader.create(bytes);
+  const reader = protobufjs().Reader.create(bytes);
   const slices = new Slices();
   while (reader.pos < reader.len) {
     step(reader, take);
@@ -211,7 +207,7 @@ function decodeResource(bytes: Buffer): RawResource {
 
 function decodeDuration(bytes: Buffer): number {
   let ms = 0;
-  const reader = protobuf().Reader.create(bytes);
+  const reader = protobufjs().Reader.create(bytes);
   while (reader.pos < reader.len) {
     const key = reader.uint32();
     if (key === 1 << 3) ms += Number(reader.int64()) * 1000;

@@ -1,5 +1,5 @@
 // GET /config_dump: the configuration in use, or the parts of it that are asked for.
-import { createRequire } from 'node:module';
+import { re2js } from '../../base/late-modules.js';
 import { debugText } from '../../config/debug-text.js';
 import type { PlainObject } from '../../config/values/objects.js';
 import { TYPE_URL } from '../../config/print.js';
@@ -76,9 +76,7 @@ function compileNames(pattern: string): NameTest | string {
   if ('error' in checked) {
     return `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${checked.error}`;
   }
-  // Loaded only for this: it takes long.
-  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
-  const regex = RE2JS.compile(pattern);
+  const regex = re2js().RE2JS.compile(pattern);
   return (name) => regex.matches(name);
 }
 

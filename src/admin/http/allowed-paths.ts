@@ -1,5 +1,5 @@
 // admin.allow_paths: which targets may be asked for.
-import { createRequire } from 'node:module';
+import { re2js } from '../../base/late-modules.js';
 import { StringMatch_Kind, type StringMatch } from '../../plan/plan.gen.js';
 
 type Test = (target: string) => boolean;
@@ -13,9 +13,7 @@ export function compileAllowedPaths(matchers: readonly StringMatch[]): Test {
 
 function compileMatcher({ kind, value = '', ignore_case: ignoreCase, regex }: StringMatch): Test {
   if (kind === StringMatch_Kind.REGEX) {
-    // Loaded only for this: it takes long.
-    const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
-    const pattern = RE2JS.compile(regex?.pattern ?? '');
+    const pattern = re2js().RE2JS.compile(regex?.pattern ?? '');
     return (target) => pattern.matches(target);
   }
   const folded = (text: string): string => (ignoreCase ? text.toLowerCase() : text);

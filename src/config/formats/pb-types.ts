@@ -1,8 +1,8 @@
 // The messages of the schema for protobufjs, which reads their bytes. By itself it throws away what came
 // before a fault, and does not say where in which field the fault is: a Trace is told of each message and
 // field, and keeps both.
-import { createRequire } from 'node:module';
 import type * as Protobuf from 'protobufjs/light.js';
+import { protobufjs } from '../../base/late-modules.js';
 import type { Schema, ValueType } from '../schema/schema.js';
 import type { PlainObject } from '../values/objects.js';
 import { removedFields } from './v2-fields.js';
@@ -26,10 +26,6 @@ export interface WireResult {
   readonly message: WireMessage;
   readonly fault: WireFault | undefined;
 }
-
-let loaded: typeof Protobuf | undefined;
-const protobuf = (): typeof Protobuf =>
-  (loaded ??= createRequire(import.meta.url)('protobufjs/light.js') as typeof Protobuf);
 
 /** A message that is being read. */
 interface Level {
@@ -79,14 +75,14 @@ export class WireTypes {
 
   constructor(schema: Schema) {
     this.#schema = schema;
-    this.#root = new (protobuf().Root)();
+    this.#root = new (protobufjs().Root)();
   }
 
   /** `depth`: how many messages it is in. */
   read(shape: Shape, name: string, bytes: Buffer, depth: number): WireResult {
     const type = this.#typeOf(shape, name, false);
     const trace = new Trace();
-    const reader = protobuf().Reader.create(bytes);
+    const reader = protobufjs().Reader.create(bytes);
     const { tag } = reader;
     const traced: TracedReader = Object.assign(reader, {
       trace,
@@ -113,7 +109,7 @@ export class WireTypes {
     const fields = Array.from(fieldsOf(this.#schema, shape).values(), ({ field }) => field);
     const own = ownName(name);
     const known = { fields: new Map(fields.map((field) => [field.number, field])), isEntry };
-    const type = protobuf().Type.fromJSON(own, {
+    const type = protobufjs().Type.fromJSON(own, {
       edition: EDITION,
       fields: Object.fromEntries(fields.map((field) => [field.name, describe(field, name)])),
       oneofs: oneofsOf(fields),

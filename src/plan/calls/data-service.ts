@@ -1,7 +1,6 @@
 // A service that the data plane itself asks through a cluster: of gRPC (GrpcService), or of HTTP.
 import type {
   envoy_config_core_v3_GrpcService as GrpcService,
-  envoy_config_core_v3_GrpcService_EnvoyGrpc as EnvoyGrpc,
   envoy_config_core_v3_HeaderValue as HeaderValue,
   envoy_config_core_v3_HttpUri as HttpUri,
   envoy_config_core_v3_RetryPolicy as RetryPolicy,
@@ -17,22 +16,9 @@ import {
   type ServiceRetry,
 } from '../plan.gen.js';
 import { compileAddition } from '../route/header-mutations.js';
+import { ENVOY_GRPC, GRPC_SERVICE } from '../grpc/service-fields.js';
 import { compileGoogleService } from './google-service.js';
 
-const SERVICE = supportedFields<GrpcService>('envoy.config.core.v3.GrpcService', [
-  'envoy_grpc',
-  'google_grpc',
-  'timeout',
-  'initial_metadata',
-  'retry_policy',
-]);
-const ENVOY_GRPC = supportedFields<EnvoyGrpc>('envoy.config.core.v3.GrpcService.EnvoyGrpc', [
-  'cluster_name',
-  'authority',
-  'retry_policy',
-  'max_receive_message_length',
-  'skip_envoy_headers',
-]);
 const HTTP_URI = supportedFields<HttpUri>('envoy.config.core.v3.HttpUri', [
   'uri',
   'cluster',
@@ -54,7 +40,7 @@ export function compileDataService(
   context: Pick<CompileContext, 'localAddress' | 'hiddenClusters'>,
   timeoutMs: number,
 ): Service | undefined {
-  refuseOtherFields(place, message, SERVICE);
+  refuseOtherFields(place, message, GRPC_SERVICE);
   const metadata = compileHeaderValues(message.initial_metadata, place.field('initial_metadata'));
   if (message.google_grpc) {
     return compileGoogleService(message, metadata, place, context, timeoutMs);

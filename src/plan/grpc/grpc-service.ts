@@ -21,22 +21,8 @@ import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { FormatPiece_Operator } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { ENVOY_GRPC, GRPC_SERVICE } from './service-fields.js';
 
-// A stream has no timeout in the real server either.
-const SERVICE = supportedFields<GrpcService>('envoy.config.core.v3.GrpcService', [
-  'envoy_grpc',
-  'google_grpc',
-  'timeout',
-  'initial_metadata',
-  'retry_policy',
-]);
-const ENVOY_GRPC = supportedFields<EnvoyGrpc>('envoy.config.core.v3.GrpcService.EnvoyGrpc', [
-  'cluster_name',
-  'authority',
-  'retry_policy',
-  'max_receive_message_length',
-  'skip_envoy_headers',
-]);
 const RETRY = supportedFields<RetryPolicy>('envoy.config.core.v3.RetryPolicy', [
   'retry_on',
   'num_retries',
@@ -65,7 +51,7 @@ export function compileGrpcService(
   context: ServiceContext,
   use: { readonly isStreamOfXds?: boolean } = {},
 ): GrpcServicePlan | undefined {
-  refuseOtherFields(place, service, SERVICE);
+  refuseOtherFields(place, service, GRPC_SERVICE);
   const metadata = compileMetadata(
     service.initial_metadata ?? [],
     place.field('initial_metadata'),

@@ -1,7 +1,7 @@
 // A FileDescriptorSet, as protoc writes it, read by protobufjs: as much of it as transcoding asks for.
 // Rules of google.api.http are options of methods.
-import { createRequire } from 'node:module';
 import type * as Protobuf from 'protobufjs/light.js';
+import { protobufjs } from '../../base/late-modules.js';
 
 export interface FieldDescriptor {
   readonly name: string;
@@ -133,7 +133,7 @@ let loaded: Protobuf.Type | undefined;
 
 function descriptorSetType(): Protobuf.Type {
   if (loaded) return loaded;
-  const { Root } = createRequire(import.meta.url)('protobufjs/light.js') as typeof Protobuf;
+  const { Root } = protobufjs();
   const nested = Object.fromEntries(
     Object.entries(MESSAGES).map(([name, fields]) => [
       name,

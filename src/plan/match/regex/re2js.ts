@@ -1,14 +1,5 @@
-// The only file that loads re2js, and only when there is a pattern: it takes longer than all else
-// that a small configuration needs.
-import { createRequire } from 'node:module';
-
-type Re2js = typeof import('re2js');
-
-let loaded: Re2js | undefined;
-
-function re2js(): Re2js {
-  return (loaded ??= createRequire(import.meta.url)('re2js') as Re2js);
-}
+// Programs of regular expressions, as re2js compiles them.
+import { re2js } from '../../../base/late-modules.js';
 
 /** As re2js compiles: what it calls Inst and Prog. */
 export interface Instruction {
