@@ -2,11 +2,10 @@
 // are reached over TLS, bytes that pass through both, chains by server name.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request, type RequestOptions } from 'node:https';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { connect as connectRaw, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:https';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Duplex } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer as createTlsServer, type ConnectionOptions } from 'node:tls';
@@ -18,6 +17,18 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from './support/certificates.js';
+import {
+  downstream,
+  get,
+  secureWeb,
+  SERVER,
+  text,
+  tls,
+  TRUST,
+  TYPES,
+  upstream,
+  type Bootstrap,
+} from './support/secure-web.js';
 import { fileSource, putResources, putText, secretResource } from './support/resources.js';
 import {
   listenerPort,
@@ -26,78 +37,6 @@ import {
   startProxy,
   type StartedProxy,
 } from './support/start-proxy.js';
-
-const TYPES = 'type.googleapis.com/envoy.extensions';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const text = (inline_string: string): object => ({ inline_string });
-const SERVER = {
-  certificate_chain: text(SERVER_CERTIFICATE),
-  private_key: text(SERVER_KEY),
-};
-const TRUST = { trusted_ca: text(AUTHORITY) };
-
-const tls = (side: 'Downstream' | 'Upstream', fields: Fields): object => ({
-  name: 'envoy.transport_sockets.tls',
-  typed_config: { '@type': `${TYPES}.transport_sockets.tls.v3.${side}TlsContext`, ...fields },
-});
-const downstream = (common: Fields = {}, fields: Fields = {}): object =>
-  tls('Downstream', {
-    ...fields,
-    common_tls_context: { tls_certificates: [SERVER], ...common },
-  });
-const upstream = (common: Fields = {}, fields: Fields = {}): object =>
-  tls('Upstream', { ...fields, common_tls_context: common });
-
-interface Bootstrap {
-  readonly static_resources: {
-    readonly listeners: readonly Fields[];
-    readonly clusters: readonly Fields[];
-  };
-}
-
-/** The web listener over TLS, with other fields of its chain and of its connection manager. */
-function secureWeb(bootstrap: object, socket: object, manager: Fields = {}): object {
-  const copy = JSON.parse(JSON.stringify(bootstrap)) as {
-    static_resources: {
-      listeners: {
-        filter_chains: {
-          filters: { typed_config: Record<string, unknown> }[];
-          transport_socket?: object;
-        }[];
-      }[];
-    };
-  };
-  const chain = copy.static_resources.listeners[0]?.filter_chains[0];
-  assert.ok(chain);
-  chain.transport_socket = socket;
-  Object.assign(chain.filters[0]?.typed_config ?? {}, manager);
-  return copy;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-async function get(port: number, options: RequestOptions = {}): Promise<Answer> {
-  const asked = request({
-    port,
-    host: '127.0.0.1',
-    path: '/',
-    ca: AUTHORITY,
-    servername: 'server.test',
-    agent: false,
-    ...options,
-  });
-  asked.end();
-  const [answer] = (await once(asked, 'response')) as [import('node:http').IncomingMessage];
-  let body = '';
-  for await (const chunk of answer) body += String(chunk);
-  return { status: answer.statusCode ?? 0, body, headers: answer.headers };
-}
 
 const statOf = async (proxy: StartedProxy, name: string): Promise<number | undefined> => {
   const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}`)).text();
@@ -410,58 +349,4 @@ test('secrets from files take the place of others for new connections; wrong one
   ).text();
   assert.match(dump, /"version_info": "4"/);
   assert.ok(!dump.includes(Buffer.from(CLIENT_KEY).toString('base64')), 'the key is shown');
-});
-
-/** What a client says first. */
-async function clientHello(): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const wire = new Duplex({
-      read: () => undefined,
-      write: (chunk: Buffer) => resolve(chunk),
-    });
-    connect({ socket: wire, servername: 'server.test' }).on('error', () => undefined);
-  });
-}
-
-function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-// OpenSSL keeps 16 KiB for messages and 8 KiB for its answer from the first byte of a handshake on.
-test('a thousand half-finished handshakes cost at most 64 KiB each, and end in time', async (t) => {
-  const FLOOD = 1000;
-  const hello = await clientHello();
-  const bootstrap = secureWeb(webBootstrap([says('/', 'hello')]), downstream()) as Bootstrap;
-  const [listener] = bootstrap.static_resources.listeners;
-  const [chain] = (listener as { filter_chains: Record<string, unknown>[] }).filter_chains;
-  assert.ok(chain);
-  chain['transport_socket_connect_timeout'] = '12s';
-  const proxy = await startProxy(t, bootstrap);
-  const port = await listenerPort(proxy.adminUrl, 'web');
-  await get(port);
-  const before = residentBytes(proxy.command.process.pid ?? 0);
-  const sockets: Socket[] = [];
-  t.after(() => sockets.forEach((socket) => socket.destroy()));
-  let ended = 0;
-  for (let i = 0; i < FLOOD; i += 1) {
-    const socket = connectRaw(port, '127.0.0.1');
-    sockets.push(socket);
-    socket.on('error', () => undefined).on('close', () => (ended += 1));
-    socket.resume();
-    // Half of them have not even said all of their first words.
-    socket.write(i % 2 === 0 ? hello : hello.subarray(0, hello.length >> 1));
-    if (i % 50 === 0) await sleep(5);
-  }
-  await sleep(500);
-  const each = (residentBytes(proxy.command.process.pid ?? 0) - before) / FLOOD;
-  assert.ok(each < 64 * 1024, `${Math.round(each)} bytes each`);
-  // Others are served meanwhile.
-  assert.equal((await get(port)).body, 'hello');
-  assert.equal(ended, 0);
-  for (let i = 0; i < 400 && ended < FLOOD; i += 1) await sleep(100);
-  assert.equal(ended, FLOOD);
-  const name = 'downstream_cx_transport_socket_connect_timeout';
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}`)).text();
-  assert.match(page, new RegExp(`${name}: ${FLOOD}\\n`));
 });
