@@ -101,8 +101,10 @@ void Session::forget(StreamBase& stream, bool reset_by_us) {
     stats_.down(Gauge::PendingSendBytes, stream.pending_.size());
     stream.pending_.clear(loop().slabs());
   }
-  // What nobody will read is used up.
+  // What nobody will read is used up: others may wait for the room. Amid a read that is seen to at
+  // its end.
   consumed_ += stream.held_;
+  if (!consuming_ && isReading()) giveBackConnection();
   remember(stream.id_, reset_by_us);
   stats_.down(Gauge::StreamsActive);
   stream.session_ = nullptr;

@@ -226,6 +226,25 @@ TEST("a window is given back as bytes are used up, and not while nobody reads") 
   EXPECT_EQ(server.requests[0]->bytes, 96'000u);
 }
 
+TEST("what nobody will read of a request that is reset leaves its room to others at once") {
+  plan::Http2Options options = defaultOptions();
+  options.stream_window_bytes = 65535;
+  options.connection_window_bytes = 65535;
+  H2Server server(options);
+  server.answers = false;
+  server.begin();
+  server.send(server.post(1));
+  server.send(server.post(3));
+  server.requests[0]->stream->pauseReading();
+  const std::string part(16'000, 'x');
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(server.send(dataFrame(1, part, false)), "");
+  server.answer(*server.requests[0], "no");
+  std::string answer = server.read();
+  pass(server.loop, 5);
+  if (const std::string rest = server.read(); !rest.empty()) answer += " " + rest;
+  EXPECT_EQ(answer, "HEADERS 1 :status=200; DATA 1 no. RST 1 0 WINDOW 0 64000");
+}
+
 TEST("who sends more than its window is not served any more") {
   plan::Http2Options options = defaultOptions();
   options.stream_window_bytes = 10;
