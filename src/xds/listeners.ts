@@ -67,6 +67,8 @@ const refusalOf = (errors: readonly Issue[], describe: (issue: Issue) => string)
   lines: errors.map(describe),
 });
 
+const reusesPort = ({ enable_reuse_port: isEnabled = true }: Listener): boolean => isEnabled;
+
 const refusalOfFaults = (
   faults: readonly Issue[],
   describe: (issue: Issue) => string,
@@ -311,6 +313,11 @@ export class ListenerSubscription {
       this.#apply(round);
       round.begin([], this.#current);
     }
+    if (before && reusesPort(before.message) !== reusesPort(message)) {
+      place
+        .field('enable_reuse_port')
+        .error(`Listener ${name}: reuse port cannot be changed during an update`);
+    }
     if (listener) this.#refuseSockets(listener, before?.plan, place, round);
     const errors = issues.filter(({ severity }) => severity === 'error');
     this.#host.stats.countDeprecated(countDeprecatedDefaults(issues));
@@ -386,11 +393,6 @@ export class ListenerSubscription {
     round: Round,
   ): void {
     const { name = '' } = listener;
-    if (before && before.reuse_port !== listener.reuse_port) {
-      place
-        .field('enable_reuse_port')
-        .error(`Listener ${name}: reuse port cannot be changed during an update`);
-    }
     const optionsOf = (plan: ListenerPlan): unknown[] =>
       addressesOf(plan).map(({ socket_options: options = [] }) => options);
     const isOther = messageKey(optionsOf(before ?? {})) !== messageKey(optionsOf(listener));

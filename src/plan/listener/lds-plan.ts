@@ -4,6 +4,8 @@ import type {
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
   envoy_config_listener_v3_Listener as ListenerMessage,
 } from '../../../build/messages.gen.js';
+import { beyondDefaults } from '../../config/equivalent.js';
+import { schema } from '../../config/schema/schema.js';
 import { messageKey } from '../../config/values/same-message.js';
 import { LaterPlaces, type DiscoveredPlace } from '../discovered.js';
 import type { Source } from '../sources.js';
@@ -23,6 +25,8 @@ export interface LdsPlan {
   /** Those of the bootstrap: no other has their names or addresses. */
   readonly staticListeners: readonly Listener[];
 }
+
+const LISTENER = 'envoy.config.listener.v3.Listener';
 
 /** A filter chain that comes and goes. */
 export interface DynamicChain {
@@ -97,14 +101,20 @@ export function releaseNew(
   for (const [key, chain] of chains) if (known.get(key) !== chain) chain.routes.release();
 }
 
-/** Whether only filter chains tell the two apart: such a change keeps sockets and connections. */
+/**
+ * Whether only filter chains tell the two apart: such a change keeps sockets and connections. As in the
+ * real server a default that is spelled out is no difference, nor is an empty message, though it is one
+ * that means something: `exact_balance` comes with the next change of another kind.
+ */
 export function differInChainsAlone(one: ListenerMessage, other: ListenerMessage): boolean {
   const rest = (message: ListenerMessage): string =>
-    messageKey({
-      ...message,
-      filter_chains: undefined,
-      default_filter_chain: undefined,
-      filter_chain_matcher: undefined,
-    });
+    messageKey(
+      beyondDefaults(schema().getMessage(LISTENER), {
+        ...message,
+        filter_chains: undefined,
+        default_filter_chain: undefined,
+        filter_chain_matcher: undefined,
+      }),
+    );
   return (other.filter_chains ?? []).length > 0 && rest(one) === rest(other);
 }

@@ -16,5 +16,8 @@ test('only filter chains may differ where a listener is to keep its sockets', ()
   assert.ok(differInChainsAlone(one, { filter_chains: [{ name: '2' }], name: 'a' }));
   assert.ok(differInChainsAlone(one, { ...one, default_filter_chain: {} }));
   assert.ok(!differInChainsAlone(one, { ...one, stat_prefix: 'x' }));
+  const spelledOut = { stat_prefix: '', connection_balance_config: { exact_balance: {} } } as const;
+  assert.ok(differInChainsAlone(one, { ...one, ...spelledOut, drain_type: 'DEFAULT' }));
+  assert.ok(!differInChainsAlone(one, { ...one, metadata: { filter_metadata: { a: {} } } }));
   assert.ok(!differInChainsAlone(one, { name: 'a', default_filter_chain: {} }));
 });
