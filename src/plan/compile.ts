@@ -34,7 +34,7 @@ import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
 import { compileRtds } from './rtds.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
-import { compileDefaultResolver, compileProcessSettings } from './bootstrap/process-settings.js';
+import { compileProcessSettings, defaultResolverOf } from './bootstrap/process-settings.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { compileWatchdogs } from './bootstrap/watchdogs.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
@@ -135,7 +135,6 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     place.field('static_resources').field('secrets'),
   );
   const settings = compileProcessSettings(bootstrap, place, start);
-  const resolver = compileDefaultResolver(bootstrap, place);
   const taps: TapDeclaration[] = [];
   const discovered = new BootstrapPlaces();
   const logServices = new LogServices();
@@ -150,7 +149,6 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const context: LaterContext = {
     ...shared,
     start,
-    ...(resolver && { defaultResolver: resolver }),
     ...(internalListeners && { internalListeners }),
     ...(defaultTracer && { defaultTracer }),
     secrets,
@@ -307,6 +305,7 @@ function contextOf(
   return {
     serviceCluster,
     serviceNode,
+    defaultResolver: defaultResolverOf(bootstrap),
     zone: node.locality?.zone ?? '',
     ...(local && { localCluster: { name: local, locality: node.locality ?? {} } }),
     hasNode: serviceNode !== '' && serviceCluster !== '',

@@ -150,8 +150,8 @@ export interface CompileContext {
   readonly grpcClusters: Map<string, GrpcClusterPlan>;
   /** The cluster that this proxy is one of; absent: nobody says which it is. */
   readonly localCluster?: LocalCluster;
-  /** Who is asked for names, where a cluster does not say; absent: the system's servers. */
-  readonly defaultResolver?: ResolverPlan;
+  /** Who is asked for names, where `asker`, a cluster, does not say; undefined: the system's servers. */
+  readonly defaultResolver: (asker: Place) => ResolverPlan | undefined;
   /** How internal listeners are; absent: there may be none. */
   readonly internalListeners?: InternalListenersPlan;
   readonly runtime: RuntimeReads;

@@ -6,10 +6,11 @@ import type {
   envoy_config_bootstrap_v3_CustomInlineHeader as InlineHeader,
   envoy_config_bootstrap_v3_MemoryAllocatorManager as MemoryManager,
 } from '../../../build/messages.gen.js';
+import type { Issue } from '../../config/issues/issue.js';
 import { compileResolver, type ResolverPlan } from '../dns-resolver.js';
 import { unregistered } from '../known-extensions.js';
 import { wholeMs } from '../message/numbers.js';
-import type { Place } from '../message/place.js';
+import { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { Update } from '../plan.gen.js';
 
@@ -78,12 +79,25 @@ export function compileProcessSettings(
   };
 }
 
-/** Who answers for names, where clusters do not say so themselves; undefined: the system's servers. */
-export function compileDefaultResolver(
+/**
+ * Who answers for names, where clusters do not say so themselves; undefined: the system's servers. As in
+ * the real server it is looked at once a cluster asks for it, and what is wrong with it is wrong there.
+ */
+export function defaultResolverOf(
   bootstrap: Bootstrap,
-  place: Place,
-): ResolverPlan | undefined {
-  return compileResolver(bootstrap, place);
+): (asker: Place) => ResolverPlan | undefined {
+  let made:
+    { readonly plan: ResolverPlan | undefined; readonly issues: readonly Issue[] } | undefined;
+  return (asker) => {
+    if (!made) {
+      const issues: Issue[] = [];
+      made = { plan: compileResolver(bootstrap, Place.root(issues)), issues };
+    }
+    for (const { path, message, expected } of made.issues) {
+      asker.error(`${message} (the bootstrap's ${path})`, { expected });
+    }
+    return made.plan;
+  };
 }
 
 /** What there is to evict is kept by none of the statistics here. */

@@ -96,14 +96,18 @@ function compileEds(
 }
 
 /** How servers are asked is only said of those that the cluster names, as in the real server. */
-function compileOwnResolver(message: ClusterMessage, place: Place): ResolverPlan | undefined {
+function compileResolverOf(
+  message: ClusterMessage,
+  place: Place,
+  { defaultResolver }: CompileContext,
+): ResolverPlan | undefined {
   const { use_tcp_for_dns_lookups: usesTcp, dns_resolvers: servers = [], ...rest } = message;
   if (usesTcp && servers.length === 0) {
     place.field('use_tcp_for_dns_lookups').warn('has no effect without dns_resolvers', {
       expected: "typed_dns_resolver_config, or the bootstrap's use_tcp_for_dns_lookups",
     });
   }
-  return compileResolver(servers.length > 0 ? message : rest, place);
+  return compileResolver(servers.length > 0 ? message : rest, place) ?? defaultResolver(place);
 }
 
 function compileDns(
@@ -134,7 +138,7 @@ function compileDns(
     );
     return undefined;
   }
-  const resolver = compileOwnResolver(message, clusterPlace) ?? context.defaultResolver;
+  const resolver = compileResolverOf(message, clusterPlace, context);
   return {
     name: message.name ?? '',
     kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',
