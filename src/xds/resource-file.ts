@@ -7,7 +7,7 @@ import type {
 } from '../../build/messages.gen.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
-import { loadFile } from '../config/load.js';
+import { loadFile, type LoadOptions } from '../config/load.js';
 import type { PlainObject } from '../config/values/objects.js';
 import { sortFaults, type FaultsByResource } from './own-faults.js';
 
@@ -98,8 +98,10 @@ export function ownFaultsOf(
 
 type Found = Pick<ResourceFile, 'version' | 'resources' | 'versions'>;
 
-const checksOf = ({ unknownFields }: ReadOptions): { unknownFields: 'error' | 'warning' } => ({
+/** As on streams, there is nothing of v2: only a bootstrap may be that old. */
+const checksOf = ({ unknownFields }: ReadOptions): LoadOptions => ({
   unknownFields: unknownFields === 'refused' ? 'error' : 'warning',
+  refusesV2: true,
 });
 
 const resourcesOf = ({ version_info: version = '', resources = [] }: DiscoveryResponse): Found => ({

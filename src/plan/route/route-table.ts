@@ -118,7 +118,9 @@ export function compileRouteTable(
       place.field('cluster_specifier_plugins'),
       context,
     ),
-    maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
+    // As in the real server, 0 is no limit.
+    maxBodyBytes:
+      (message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES) || Infinity,
     chain: options.chain,
     filterOverrides: [readFilterOverrides(message.typed_per_filter_config, place, levels)],
     defaults: {},
