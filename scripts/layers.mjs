@@ -20,7 +20,7 @@ const LAYERS = [
   ['config', 'options'],
   ['logging', 'lifecycle', 'service-manager.ts'],
   ['native.ts'],
-  ['native-hot-restart.ts'],
+  ['native-hot-restart.ts', 'native-stats.ts'],
   ['base'],
 ];
 

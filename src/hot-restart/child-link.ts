@@ -1,7 +1,7 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
 import { guarded, unawaited } from '../base/bugs.js';
-import type { ExportedStats } from '../native.js';
+import type { ExportedStats } from '../native-stats.js';
 import type { HotRestartAddon, Lifeline, SharedRegion } from '../native-hot-restart.js';
 import { atMost } from '../base/patience.js';
 import type { Channel } from './channel.js';

@@ -7,6 +7,7 @@ import type {
 } from '../../build/messages.gen.js';
 import { fetchTimeoutMs } from './authorities.js';
 import { compileApiSource, type SourceContext } from './grpc/api-config-source.js';
+import { nodeRequired } from './message/node-required.js';
 import { wholeMs } from './message/numbers.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
@@ -51,10 +52,7 @@ export function compileConfigSource(
   if (!source) return undefined;
   refuseOtherFields(place, source, SOURCE);
   if (!context.hasNode) {
-    place.error(
-      `type.googleapis.com/${type}: node 'id' and 'cluster' are required. Set it either in 'node' ` +
-        'config or via --service-node and --service-cluster options.',
-    );
+    place.error(nodeRequired(`type.googleapis.com/${type}`));
     return undefined;
   }
   if (source.resource_api_version === 'V2') {

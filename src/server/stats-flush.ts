@@ -1,7 +1,8 @@
 // At every flush the histograms are merged, the server's own gauges are written, and the sinks get
 // what they want of it all.
 import { unawaited } from '../base/bugs.js';
-import type { NativeProxy, SinkPieces } from '../native.js';
+import type { NativeProxy } from '../native.js';
+import type { SinkPieces } from '../native-stats.js';
 import { atMost } from '../base/patience.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from '../stats/control-stats.js';

@@ -1,5 +1,6 @@
 // The statistics that the control thread writes, by their full names; a name's handle is looked up once.
-import type { NativeProxy, StatHandle } from '../native.js';
+import type { NativeProxy } from '../native.js';
+import type { StatHandle } from '../native-stats.js';
 import { RecentLookups } from './recent-lookups.js';
 
 type StatsNative = Pick<

@@ -1,5 +1,5 @@
 // GET /stats and /stats/prometheus, POST /reset_counters.
-import type { StatsQuery } from '../../native.js';
+import type { StatsQuery } from '../../native-stats.js';
 import { compileFilter } from '../../plan/match/regex/regex.js';
 import type { Endpoint, EndpointParameter } from '../endpoint.js';
 import type { AdminHost } from '../host.js';

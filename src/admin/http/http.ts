@@ -1,5 +1,5 @@
 // What the admin server and its handlers say to each other, whoever speaks HTTP for them.
-import type { Page } from '../../native.js';
+import type { Page } from '../../native-stats.js';
 import { indentedJson } from '../../base/json-text.js';
 import type { Parameters } from './parameters.js';
 

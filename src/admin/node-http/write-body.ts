@@ -1,6 +1,6 @@
 // Answers that are longer than one text, by Node.
 import type { ServerResponse } from 'node:http';
-import type { Page } from '../../native.js';
+import type { Page } from '../../native-stats.js';
 import { Waiting } from '../http/backlog.js';
 import type { Stream } from '../http/http.js';
 import { work } from '../http/turns.js';

@@ -1,5 +1,5 @@
 // Long JSON, written piece by piece: what is made lazily is made when its turn comes.
-import type { Page } from '../../native.js';
+import type { Page } from '../../native-stats.js';
 import { indentedJson, newLine, quoted } from '../../base/json-text.js';
 
 /** In the place of an entry or an element: none was found so far, and the page may pause. */

@@ -1,6 +1,6 @@
 // /stats for people: format=html, a form over the text, and format=active-html, which shows what
 // changes most and keeps itself up to date.
-import type { Page } from '../../native.js';
+import type { Page } from '../../native-stats.js';
 import type { EndpointParameter } from '../endpoint.js';
 import { escaped, STYLE } from './html.js';
 import type { Parameters } from '../http/parameters.js';

@@ -5,7 +5,7 @@
 // of uWebSockets.js': later than its own callback an answer ends in a timer.
 import { guarded } from '../../base/bugs.js';
 import { startTimeout } from '../../base/timers.js';
-import type { Page } from '../../native.js';
+import type { Page } from '../../native-stats.js';
 import { Answer } from '../http/answer.js';
 import { Waiting } from '../http/backlog.js';
 import {

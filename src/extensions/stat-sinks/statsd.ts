@@ -1,6 +1,7 @@
 // envoy.stat_sinks.statsd
 import type { envoy_config_metrics_v3_StatsdSink as StatsdSink } from '../../../build/messages.gen.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
+import { nodeRequired } from '../../plan/message/node-required.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { SinkPlan } from '../../plan/extension-plans.js';
 import { defineExtension } from '../../plan/extension.js';
@@ -25,9 +26,7 @@ export const statsd = defineExtension<StatsdSink, SinkPlan | undefined>({
     if (config.tcp_cluster_name !== undefined) {
       const cluster = config.tcp_cluster_name;
       if (!context.hasNode) {
-        place.error(
-          "tcp statsd: node 'id' and 'cluster' are required. Set it either in 'node' config or via --service-node and --service-cluster options.",
-        );
+        place.error(nodeRequired('tcp statsd'));
       }
       if (!context.clusterNames.has(cluster)) {
         place.field('tcp_cluster_name').error(`tcp statsd: unknown cluster '${cluster}'`, {

@@ -6,6 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
 import type { CompileContext } from '../extension.js';
+import { nodeRequired } from '../message/node-required.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -79,10 +80,7 @@ export function compileAds(
   context: SourceContext,
 ): StreamPlan | undefined {
   if (!context.hasNode) {
-    place.error(
-      "ads: node 'id' and 'cluster' are required. Set it either in 'node' config or via " +
-        '--service-node and --service-cluster options.',
-    );
+    place.error(nodeRequired('ads'));
   }
   if (api.api_type !== 'GRPC' && api.api_type !== 'DELTA_GRPC') {
     place

@@ -9,10 +9,8 @@ import type {
   DrainStrategy,
   HostCounter,
   NativeProxy,
-  Page,
-  SinkPieces,
-  StatsQuery,
 } from '../../../src/native.js';
+import type { Page, SinkPieces, StatsQuery } from '../../../src/native-stats.js';
 import type { PassedSocket } from '../../../src/native-hot-restart.js';
 
 export class FakeNative implements NativeProxy {

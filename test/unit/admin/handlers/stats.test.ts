@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StatsQuery } from '../../../../src/native.js';
+import type { StatsQuery } from '../../../../src/native-stats.js';
 import { AskedServer, NO_CONNECTION, NOTHING_SENT, type Asking } from '../fake-host.js';
 
 const METRIC_FAMILIES = { headers: { accept: 'application/vnd.google.protobuf' } };
