@@ -233,6 +233,8 @@ for (const way of WAYS) {
       'c2',
       async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c2"',
     );
+    // Its hosts come after it: requests of before would find none.
+    await until('c', async () => (await stat(proxy, 'cluster.c.membership_total')) === '1');
     plane.set(ROUTES, 'r3', [routes('web-routes', 'c')]);
     await saysSoon(url, 'two');
     assert.equal(await stat(proxy, 'cluster.a.membership_total'), undefined);
