@@ -5,6 +5,9 @@ import type { ReadResult } from './format.js';
 const DEEPEST = 300;
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const UNPAIRED = 'a \\u is half of a character';
+const isHigh = (unit: string): boolean => unit >= '\ud800' && unit <= '\udbff';
+const isLow = (unit: string): boolean => unit >= '\udc00' && unit <= '\udfff';
 const WORD = /[A-Za-z_$][\w$]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
@@ -154,11 +157,9 @@ export class JsonReader {
         this.#at = at + 1;
         return value + text.slice(from, at);
       }
-      if (character === undefined || character < ' ') {
+      if (character === undefined) {
         this.#at = at;
-        this.#fail(
-          character === undefined ? 'a string is not closed' : 'a string has a control character',
-        );
+        this.#fail('a string is not closed');
       }
       if (character !== '\\') continue;
       value += text.slice(from, at);
@@ -172,15 +173,24 @@ export class JsonReader {
   #escape(): string {
     const letter = this.#text[this.#at + 1] ?? '';
     if (letter === 'u') {
-      const digits = this.#text.slice(this.#at + 2, this.#at + 6);
-      if (!/^[\da-fA-F]{4}$/.test(digits)) this.#fail('expected four hexadecimal digits after \\u');
-      this.#at += 6;
-      return String.fromCharCode(parseInt(digits, 16));
+      const first = this.#unit();
+      if (isHigh(first) && !this.#text.startsWith('\\u', this.#at)) this.#fail(UNPAIRED);
+      const second = isHigh(first) ? this.#unit() : '';
+      if (isLow(second || first) !== isHigh(first)) this.#fail(UNPAIRED);
+      return first + second;
     }
     const character = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
     if (character === undefined) this.#fail(`unknown escape \\${letter}`);
     this.#at += 2;
     return character ?? '';
+  }
+
+  /** Of "\u00e9". */
+  #unit(): string {
+    const digits = this.#text.slice(this.#at + 2, this.#at + 6);
+    if (!/^[\da-fA-F]{4}$/.test(digits)) this.#fail('expected four hexadecimal digits after \\u');
+    this.#at += 6;
+    return String.fromCharCode(parseInt(digits, 16));
   }
 
   #match(pattern: RegExp): string | undefined {

@@ -6,6 +6,7 @@ import type * as Yaml from 'yaml';
 import { setOwn, type PlainObject } from '../../values/objects.js';
 import type { ValuePlace } from '../../issues/value-position.js';
 import type { Fault, ReadResult } from '../format.js';
+import { joinLines } from './yaml-lines.js';
 import { resolvePlain } from './yaml-scalar.js';
 
 // Aliases repeat what they name; a few lines of them can name more values than memory holds.
@@ -97,9 +98,17 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Whatever follows the first document is not looked at, as in the real server. */
 function firstDocument(text: string): Yaml.Document.Parsed | undefined {
   if (isTooDeep(text)) throw new YamlFault('is nested too deeply', 0);
+  const document = compose(text);
+  if (!document?.errors.length) return document;
+  const joined = joinLines(text);
+  const again = joined === text || isTooDeep(joined) ? undefined : compose(joined);
+  return again && again.errors.length === 0 ? again : document;
+}
+
+/** Whatever follows the first document is not looked at, as in the real server. */
+function compose(text: string): Yaml.Document.Parsed | undefined {
   const { Composer, Parser } = yaml();
   const composer = new Composer({
     schema: 'failsafe',

@@ -13,8 +13,9 @@ function faultOf(text: string): string {
 
 describe('JSON', () => {
   test('what Envoy takes besides JSON is taken: commas at the end, single quotes, keys without quotes', () => {
-    const read = jsonFormat.read(`{node: {'id': 'a"\\'', "tags": [1, 2,],},}`);
-    assert.deepEqual(read, { ok: true, value: { node: { id: `a"'`, tags: [1, 2] } } });
+    const read = jsonFormat.read(`{node: {'id': 'a"\\'', "tags": [1, 2,], "two": "lines\n"},}`);
+    const node = { id: `a"'`, tags: [1, 2], two: 'lines\n' };
+    assert.deepEqual(read, { ok: true, value: { node } });
   });
 
   const faults: [name: string, text: string, fault: string][] = [
@@ -27,7 +28,8 @@ describe('JSON', () => {
     ['YAML', 'a: 1\n', '1:1 is no JSON: expected a value, found "a: 1"'],
     ['a word', '{"a": yes}', '1:7 is no JSON: expected a value, found "yes}"'],
     ['more than one value', '{} {}', '1:4 is no JSON: something follows the end of the value'],
-    ['a string over two lines', '["a\nb"]', '1:4 is no JSON: a string has a control character'],
+    ['half of a character', '["\\ud83dx"]', '1:9 is no JSON: a \\u is half of a character'],
+    ['the other half', '["\\udc00"]', '1:9 is no JSON: a \\u is half of a character'],
     ['a string that is not closed', '["a', '1:4 is no JSON: the text ends early'],
     ['an unknown escape', '["\\q"]', '1:3 is no JSON: unknown escape \\q'],
     ['a short \\u', '["\\u12"]', '1:3 is no JSON: expected four hexadecimal digits after \\u'],

@@ -219,3 +219,16 @@ describe('the two readers of YAML', () => {
     for (const text of unusual) assert.equal(readSubset(text), undefined, text);
   });
 });
+
+test('lines that go on within quotes and brackets may be indented as they like', () => {
+  const texts: [text: string, value: unknown][] = [
+    ['a: "b\nc"\n', { a: 'b c' }],
+    ["a: 'b\nc'\n", { a: 'b c' }],
+    ['a: {b: c\nd, e: [f,\ng]}\n', { a: { b: 'c d', e: ['f', 'g'] } }],
+    ['a: {\n\tb: c, # }\n\td: "#"\n}\n', { a: { b: 'c', d: '#' } }],
+    ['a: |\n  "{\n  [\nb: it\'s {\nc: "d\ne"\n', { a: '"{\n[\n', b: "it's {", c: 'd e' }],
+    ["- !x \"a\nb\"\n- 'it''s\nc'\n", ['a b', "it's c"]],
+  ];
+  for (const [text, value] of texts) assert.deepEqual(valueOf(text), value, text);
+  assert.match(faultOf('a: "b\nc\n'), /^3:1 is no YAML/);
+});
