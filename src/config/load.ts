@@ -6,6 +6,7 @@ import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
 import { formatPath, parsePath, type FieldPath } from './issues/field-path.js';
 import type { Format } from './formats/format.js';
 import { formatOf } from './formats/formats.js';
+import { jsonFormat } from './formats/json-format.js';
 import { yamlFormat } from './formats/yaml/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issues/issue.js';
 import { mergeMessage } from './merge.js';
@@ -91,14 +92,17 @@ export function loadFile<M>(
   return loadTexts<M>({ type, name }, text ? [text] : [], issues, options);
 }
 
-/** The same, of a text that came from elsewhere: JSON. */
+/** No file's, whose name would say its format. */
+const jsonText: Format = { ...jsonFormat, name: 'JSON text' };
+
+/** The same, of a text that came from elsewhere: JSON, and nothing else. */
 export function loadJson<M>(
   from: string,
   text: string,
   kind: { readonly type: string; readonly name: string },
   options: LoadOptions = {},
 ): Loaded<M> {
-  return loadTexts<M>(kind, [new SourceText(from, text, yamlFormat, kind.type)], [], options);
+  return loadTexts<M>(kind, [new SourceText(from, text, jsonText, kind.type)], [], options);
 }
 
 function loadTexts<M>(

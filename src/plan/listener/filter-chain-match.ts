@@ -22,6 +22,10 @@ const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChai
 
 export function compileFilterChainMatch(message: MatchMessage, place: Place): FilterChainMatch {
   refuseOtherFields(place, message, MATCH);
+  // As the real server: that it is there is enough.
+  if (message.suffix_len === 0) {
+    place.field('suffix_len').error(`suffix_len of ${MATCH.type} is not supported yet`);
+  }
   return {
     destination_port: message.destination_port,
     destination: compileCidrRanges(message.prefix_ranges, place.field('prefix_ranges')),
