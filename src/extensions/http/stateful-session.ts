@@ -1,6 +1,5 @@
 // envoy.filters.http.stateful_session
 import type {
-  Any,
   envoy_extensions_filters_http_stateful_session_v3_StatefulSession as Message,
   envoy_extensions_filters_http_stateful_session_v3_StatefulSessionPerRoute as PerRoute,
   envoy_extensions_http_stateful_session_cookie_v3_CookieBasedSessionState as CookieState,
@@ -36,6 +35,11 @@ const ENVELOPE_STATE = supportedFields<EnvelopeState>(
   `${STATES}.envelope.v3.EnvelopeSessionState`,
   ['header'],
 );
+const NAMES: ReadonlyMap<string, string> = new Map([
+  [COOKIE_STATE.type, 'envoy.http.stateful_session.cookie'],
+  [HEADER_STATE.type, 'envoy.http.stateful_session.header'],
+  [ENVELOPE_STATE.type, 'envoy.http.stateful_session.envelope'],
+]);
 const COOKIE = supportedFields<Cookie>('envoy.type.http.v3.Cookie', [
   'name',
   'ttl',
@@ -66,13 +70,28 @@ function compile(config: Message, place: Place): StatefulSession {
     strict,
     stat_prefix: config.stat_prefix,
     ...(strict && { strict_status: config.status_on_strict_destination_not_found }),
-    ...compileState(config.session_state?.typed_config, at.field('typed_config')),
+    ...compileState(config.session_state, at),
   };
 }
 
-function compileState(state: Any | undefined, place: Place): StatefulSession {
+/** The real server finds them by their names alone. */
+function checkName(name: string, known: string, place: Place): void {
+  if (name === known) return;
+  place.field('name').error(
+    name === ''
+      ? 'Provided name for static registration lookup was empty.'
+      : `Didn't find a registered implementation for name: '${name}'`,
+    { expected: known },
+  );
+}
+
+function compileState(named: Message['session_state'], extension: Place): StatefulSession {
+  const state = named?.typed_config;
   if (!state) return {};
+  const place = extension.field('typed_config');
   const at = place.within(state.$type);
+  const kind = NAMES.get(state.$type);
+  if (kind) checkName(named.name ?? '', kind, extension);
   switch (state.$type) {
     case COOKIE_STATE.type: {
       refuseOtherFields(at, state, COOKIE_STATE);

@@ -87,9 +87,8 @@ export function compileAddition(
     at.field('key').error(':-prefixed or host headers may not be modified');
     return undefined;
   }
-  const text =
-    header.value !== undefined && header.value !== '' ? header.value : textOf(header.raw_value, at);
-  if (text === undefined) return undefined;
+  // As in the real server, what `raw_value` says is not what a header gets.
+  const text = header.value ?? '';
   const result = compileFormat(text.replace(STATE, '%FILTER_STATE($1:PLAIN)%'), 'header', own);
   if ('error' in result) {
     at.field('value').error(result.error, result);
@@ -99,15 +98,6 @@ export function compileAddition(
   return action === undefined
     ? undefined
     : { name, value: result.format, action, keep_empty: option.keep_empty_value };
-}
-
-function textOf(raw: Uint8Array | undefined, place: Place): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(raw ?? new Uint8Array());
-  } catch {
-    place.field('raw_value').error('a header value that is not UTF-8 is not supported yet');
-    return undefined;
-  }
 }
 
 function compileAction(option: HeaderValueOption, place: Place): HeaderAddition_Action | undefined {

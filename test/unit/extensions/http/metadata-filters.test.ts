@@ -96,7 +96,7 @@ test('keys of api_key_auth are told apart, and not repeated', () => {
 test('a session is by cookie, header or envelope', () => {
   const state = (type: string, fields: object) => ({
     session_state: {
-      name: 's',
+      name: `envoy.http.stateful_session.${type.split('.')[0]}`,
       typed_config: any(`envoy.extensions.http.stateful_session.${type}`, fields),
     },
   });
