@@ -16,6 +16,35 @@ constexpr std::string_view kRbacSpace = "envoy.filters.http.rbac";
 // Where access loggers look whether they are to log.
 constexpr std::string_view kCommonSpace = "envoy.common";
 
+plan::MetadataValue textAt(std::string path, std::string text) {
+  plan::MetadataValue value;
+  value.path = std::move(path);
+  value.text = std::move(text);
+  return value;
+}
+
+// `prefix`: before both keys.
+format::FilterMetadata outcomeOf(const std::string& prefix, const std::string* policy,
+                                 bool is_allowed) {
+  const std::string result = is_allowed ? "allowed" : "denied";
+  std::string json = "{";
+  std::vector<plan::MetadataValue> values;
+  if (policy) {
+    appendJsonString(&json, prefix + "effective_policy_id");
+    json += ':';
+    appendJsonString(&json, *policy);
+    json += ',';
+    values.push_back(textAt(prefix + "effective_policy_id", *policy));
+  }
+  appendJsonString(&json, prefix + "engine_result");
+  json += ":\"" + result + "\"}";
+  values.push_back(textAt(prefix + "engine_result", result));
+  plan::MetadataValue all = textAt({}, json);
+  all.is_json = true;
+  values.push_back(std::move(all));
+  return format::FilterMetadata(values);
+}
+
 // Of one request.
 class Rbac final : public HttpFilter {
  public:
@@ -47,7 +76,8 @@ class Rbac final : public HttpFilter {
     policy_ = rules.find({view, context, place_.peer()});
     const bool is_allowed = rules.allows(policy_);
     config_.count(settings_, scope_.worker, policy_, is_allowed);
-    tell(kRbacSpace, settings_.enforced.outcome(policy_, is_allowed));
+    tellOutcome(settings_.enforced, settings_.prefix, config_.settings().prefix, policy_, is_allowed,
+                &own_);
     if (rules.tellsLogs(policy_)) {
       tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
     }
@@ -58,7 +88,21 @@ class Rbac final : public HttpFilter {
     const int policy = rules.find(request);
     const bool is_allowed = rules.allows(policy);
     config_.countShadow(settings_, scope_.worker, policy, is_allowed);
-    tell(kRbacSpace, settings_.shadow.outcome(policy, is_allowed));
+    tellOutcome(settings_.shadow, settings_.shadow_prefix, config_.settings().shadow_prefix, policy,
+                is_allowed, &own_shadow_);
+  }
+  // By the filter's prefix, whatever that of the route's rules is.
+  void tellOutcome(const RbacSettings::Engine& engine, const std::string& made_for,
+                   const std::string& prefix, int policy, bool is_allowed,
+                   format::FilterMetadata* own) {
+    if (made_for == prefix) {
+      tell(kRbacSpace, engine.outcome(policy, is_allowed));
+      return;
+    }
+    const std::string* const name =
+        policy < 0 ? nullptr : &engine.rules->nameOf(static_cast<size_t>(policy));
+    *own = outcomeOf(prefix, name, is_allowed);
+    tell(kRbacSpace, *own);
   }
   void tell(std::string_view space, const format::FilterMetadata& metadata) {
     scope_.notes.metadata.push_back({space, &metadata});
@@ -71,36 +115,10 @@ class Rbac final : public HttpFilter {
   // The enforced one that fits.
   int policy_ = -1;
   bool was_asked_ = false;
+  // Outcomes of a route's rules, where keys differ; empty: they do not.
+  format::FilterMetadata own_;
+  format::FilterMetadata own_shadow_;
 };
-
-plan::MetadataValue textAt(std::string path, std::string text) {
-  plan::MetadataValue value;
-  value.path = std::move(path);
-  value.text = std::move(text);
-  return value;
-}
-
-// `prefix`: before both keys.
-format::FilterMetadata outcomeOf(const std::string& prefix, const std::string* policy,
-                                 bool is_allowed) {
-  const std::string result = is_allowed ? "allowed" : "denied";
-  std::string json = "{";
-  std::vector<plan::MetadataValue> values;
-  if (policy) {
-    appendJsonString(&json, prefix + "effective_policy_id");
-    json += ':';
-    appendJsonString(&json, *policy);
-    json += ',';
-    values.push_back(textAt(prefix + "effective_policy_id", *policy));
-  }
-  appendJsonString(&json, prefix + "engine_result");
-  json += ":\"" + result + "\"}";
-  values.push_back(textAt(prefix + "engine_result", result));
-  plan::MetadataValue all = textAt({}, json);
-  all.is_json = true;
-  values.push_back(std::move(all));
-  return format::FilterMetadata(values);
-}
 
 format::FilterMetadata hintOf(bool is_logged) {
   const std::string text = is_logged ? "true" : "false";
@@ -137,11 +155,12 @@ std::string partOf(const std::string& prefix) {
 
 Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac& plan) {
   auto settings = std::make_unique<RbacSettings>();
-  Result<Engine> enforced = engineOf(plan.rules, plan.tree, plan.stat_prefix + "enforced_");
+  settings->prefix = plan.stat_prefix + "enforced_";
+  settings->shadow_prefix = plan.shadow_stat_prefix + "shadow_";
+  Result<Engine> enforced = engineOf(plan.rules, plan.tree, settings->prefix);
   if (!enforced) return enforced.error();
   settings->enforced = std::move(enforced.value());
-  Result<Engine> shadow =
-      engineOf(plan.shadow, plan.shadow_tree, plan.shadow_stat_prefix + "shadow_");
+  Result<Engine> shadow = engineOf(plan.shadow, plan.shadow_tree, settings->shadow_prefix);
   if (!shadow) return shadow.error();
   settings->shadow = std::move(shadow.value());
   settings->counts_policies = plan.counts_policies;

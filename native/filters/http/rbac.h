@@ -39,6 +39,9 @@ class RbacSettings final : public route::FilterConfig {
   // Null rules: there are none.
   Engine enforced;
   Engine shadow;
+  // Before the keys of outcomes. Those of a route's are told with the filter's.
+  std::string prefix;
+  std::string shadow_prefix;
   // Its policies are counted each apart, too.
   bool counts_policies = false;
   // Of LOG: logs are to tell of the request, or not.
@@ -56,6 +59,7 @@ class RbacConfig final : public HttpFilterConfig {
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
                    FilterPlace& place) const override;
 
+  const RbacSettings& settings() const { return *settings_; }
   // By policy, too, where the settings want that.
   void count(const RbacSettings& settings, unsigned worker, int policy, bool is_allowed) const;
   void countShadow(const RbacSettings& settings, unsigned worker, int policy,
