@@ -2418,7 +2418,7 @@ struct HttpFilter {
 struct MatchAction {
   // The request does not pass the filter at all.
   bool skips = false;
-  // As configurations call the action.
+  // As the filter state calls what stands in the place.
   std::string name;
   // What stands in the filter's place, in this order.
   std::vector<HttpFilter> filters;

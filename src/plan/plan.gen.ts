@@ -2150,7 +2150,7 @@ export interface MatchSettings {
 export interface MatchAction {
   /** The request does not pass the filter at all. */
   readonly skips?: boolean | undefined;
-  /** As configurations call the action. */
+  /** As the filter state calls what stands in the place. */
   readonly name?: string | undefined;
   /** What stands in the filter's place, in this order. */
   readonly filters?: readonly HttpFilter[] | undefined;

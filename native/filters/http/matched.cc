@@ -1,8 +1,13 @@
 #include "filters/http/matched.h"
 
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "base/json.h"
 #include "filters/http/http_filters.h"
+#include "format/filter_state.h"
 #include "route/tree_facts.h"
 #include "stats/scopes.h"
 
@@ -13,6 +18,34 @@ namespace {
 using CompositeCounter = stats::HttpComposite::Counter;
 
 constexpr uint64_t kAllMillionths = 1'000'000;
+constexpr std::string_view kMatchedActions =
+    "envoy.extensions.filters.http.composite.matched_actions";
+
+// What has taken the places of composite filters, for formats.
+class MatchedActions final : public format::StateObject {
+ public:
+  static constexpr char kKind = 0;
+  static constexpr const void* kKindAddress = &kKind;
+
+  const void* kind() const override { return kKindAddress; }
+  bool appendText(std::string* out) const override { return appendJson(out); }
+  bool appendJson(std::string* out) const override {
+    const char* separator = "{";
+    for (const auto& [filter, action] : actions_) {
+      out->append(separator);
+      appendJsonString(out, filter);
+      out->push_back(':');
+      appendJsonString(out, action);
+      separator = ",";
+    }
+    out->push_back('}');
+    return true;
+  }
+  void set(const std::string& filter, const std::string& action) { actions_[filter] = action; }
+
+ private:
+  std::map<std::string, std::string> actions_;
+};
 
 // Of one request.
 class Matched final : public HttpFilter {
@@ -134,7 +167,19 @@ class Matched final : public HttpFilter {
     if (action.filters.empty()) return;
     if (action.share && scope_.stream_id % kAllMillionths >= action.share->value()) return;
     config_.countDelegated(scope_.worker, true);
+    if (format::isFilterStateWanted()) tellAction(action.name);
     place_.insert(action.filters);
+  }
+
+  void tellAction(const std::string& name) {
+    format::FilterState& state = format::ensureFilterState(scope_.notes.filter_state);
+    std::shared_ptr<format::StateObject> known = state.shareObject(kMatchedActions);
+    if (!known) {
+      known = std::make_shared<MatchedActions>();
+      if (!state.put(kMatchedActions, known)) return;
+    }
+    if (known->kind() != MatchedActions::kKindAddress) return;
+    static_cast<MatchedActions&>(*known).set(config_.name(), name);
   }
 
   const MatchedConfig& config_;
@@ -157,6 +202,7 @@ Result<std::unique_ptr<const MatchSettings>> MatchSettings::build(const plan::Ma
   for (const plan::MatchAction& action_plan : plan.actions) {
     Action& action = settings->actions_.emplace_back();
     action.skips = action_plan.skips;
+    action.name = action_plan.name;
     if (action_plan.share) {
       action.share.emplace(action_plan.share->millionths, action_plan.share->slot, &scope.slots);
     }
@@ -180,6 +226,7 @@ BuiltFilter MatchedConfig::build(const plan::HttpFilter& plan,
                                  std::shared_ptr<const HttpFilterConfig> inner,
                                  const ConfigScope& scope) {
   auto config = std::make_shared<MatchedConfig>();
+  config->name_ = plan.name;
   config->inner_ = std::move(inner);
   if (plan.match) {
     auto settings = MatchSettings::build(*plan.match, scope);

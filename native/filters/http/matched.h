@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "filters/http/http_filter.h"
@@ -24,6 +25,8 @@ class MatchSettings final : public route::FilterConfig {
 
   struct Action {
     bool skips = false;
+    // What is told to have taken the filter's place.
+    std::string name;
     std::vector<std::shared_ptr<const HttpFilterConfig>> filters;
     // In millionths; absent: all.
     std::optional<RuntimeNumber> share;
@@ -49,9 +52,12 @@ class MatchedConfig final : public HttpFilterConfig {
                    FilterPlace& place) const override;
 
   const MatchSettings* settings() const { return settings_.get(); }
+  const std::string& name() const { return name_; }
   void countDelegated(unsigned worker, bool is_done) const;
 
  private:
+  // As the configuration calls it.
+  std::string name_;
   std::shared_ptr<const HttpFilterConfig> inner_;
   // Null: routes alone say something.
   std::unique_ptr<const MatchSettings> settings_;

@@ -136,7 +136,7 @@ function compileSettings(
   const actions: MatchAction[] = [];
   const tree = compileHttpTree(matcher ?? {}, place, context.runtime, (config, name, at) => {
     const action = compileAction(config, name, at, context, parts);
-    return action && actions.push({ ...action, name }) - 1;
+    return action && actions.push(action) - 1;
   });
   return { tree, actions };
 }
@@ -159,7 +159,18 @@ function compileAction(
   const { sample_percent: sample } = message;
   const share = sample && context.runtime.liveMillionths(sample.runtime_key, sample.default_value);
   const filters = compileExecuted(message, inner, context, parts);
-  return { filters, share: share && { millionths: share.value, slot: share.slot } };
+  return {
+    name: executedName(message),
+    filters,
+    share: share && { millionths: share.value, slot: share.slot },
+  };
+}
+
+/** What the filter state says of it. */
+function executedName(message: ExecuteFilter): string {
+  if (message.filter_chain) return 'filter_chain';
+  const single = message.dynamic_config ?? message.typed_config;
+  return single ? (single.name ?? '') : (message.filter_chain_name ?? '');
 }
 
 function compileExecuted(
