@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kMaxValueDepth = 50;
 
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2 };
+
 // Fields of one message, bounds-checked.
 class WireReader {
  public:
@@ -28,6 +30,7 @@ class WireReader {
     uint64_t tag = 0;
     if (rest_.empty() || !varint(&tag)) return false;
     field_ = tag >> 3;
+    type_ = static_cast<WireType>(tag & 7);
     switch (tag & 7) {
       case 0:
         return varint(&number_);
@@ -45,7 +48,8 @@ class WireReader {
     }
   }
   bool isBroken() const { return is_broken_; }
-  uint64_t field() const { return field_; }
+  // A field of another type is none that is known.
+  bool is(uint64_t field, WireType type) const { return field_ == field && type_ == type; }
   uint64_t number() const { return number_; }
   std::string_view bytes() const { return bytes_; }
 
@@ -74,6 +78,7 @@ class WireReader {
 
   std::string_view rest_;
   uint64_t field_ = 0;
+  WireType type_ = WireType::Varint;
   uint64_t number_ = 0;
   std::string_view bytes_;
   bool is_broken_ = false;
@@ -99,15 +104,17 @@ bool readParts(std::string_view bytes, bool is_struct, Arena& arena, int depth, 
   const JsonNode** link = &out->first;
   WireReader parts(bytes);
   while (parts.next()) {
-    if (parts.field() != 1) continue;
+    if (!parts.is(1, WireType::Bytes)) continue;
     JsonNode* const part = makeJsonNode(arena, JsonNode::Kind::Null);
     if (!is_struct) {
       if (!readValue(parts.bytes(), arena, depth, part)) return false;
     } else {
       WireReader entry(parts.bytes());
       while (entry.next()) {
-        if (entry.field() == 1) part->key = entry.bytes();
-        if (entry.field() == 2 && !readValue(entry.bytes(), arena, depth, part)) return false;
+        if (entry.is(1, WireType::Bytes)) part->key = entry.bytes();
+        if (entry.is(2, WireType::Bytes) && !readValue(entry.bytes(), arena, depth, part)) {
+          return false;
+        }
       }
       if (entry.isBroken() || !isUtf8(part->key)) return false;
     }
@@ -121,27 +128,19 @@ bool readValue(std::string_view bytes, Arena& arena, int depth, JsonNode* out) {
   if (depth > kMaxValueDepth) return false;
   WireReader reader(bytes);
   while (reader.next()) {
-    switch (reader.field()) {
-      case 1:
-        out->kind = JsonNode::Kind::Null;
-        break;
-      case 2:
-        setNumber(std::bit_cast<double>(reader.number()), out);
-        break;
-      case 3:
-        out->kind = JsonNode::Kind::String;
-        out->text = reader.bytes();
-        if (!isUtf8(out->text)) return false;
-        break;
-      case 4:
-        out->kind = reader.number() != 0 ? JsonNode::Kind::True : JsonNode::Kind::False;
-        break;
-      case 5:
-      case 6:
-        if (!readParts(reader.bytes(), reader.field() == 5, arena, depth + 1, out)) return false;
-        break;
-      default:
-        break;
+    if (reader.is(1, WireType::Varint)) {
+      out->kind = JsonNode::Kind::Null;
+    } else if (reader.is(2, WireType::Fixed64)) {
+      setNumber(std::bit_cast<double>(reader.number()), out);
+    } else if (reader.is(3, WireType::Bytes)) {
+      out->kind = JsonNode::Kind::String;
+      out->text = reader.bytes();
+      if (!isUtf8(out->text)) return false;
+    } else if (reader.is(4, WireType::Varint)) {
+      out->kind = reader.number() != 0 ? JsonNode::Kind::True : JsonNode::Kind::False;
+    } else if (const bool is_struct = reader.is(5, WireType::Bytes);
+               is_struct || reader.is(6, WireType::Bytes)) {
+      if (!readParts(reader.bytes(), is_struct, arena, depth + 1, out)) return false;
     }
   }
   return !reader.isBroken();
