@@ -223,7 +223,7 @@ void Stream::answer(const filters::LocalReply& reply) {
         HeaderId::GrpcStatus, "grpc-status",
         reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
     if (!body.empty() && !info_.is_head) {
-      headers.add(HeaderId::Other, "grpc-message", arena.copy(format::percentEncoded(body)));
+      headers.add(HeaderId::GrpcMessage, "grpc-message", arena.copy(format::percentEncoded(body)));
     }
     status = 200;
     body = {};
