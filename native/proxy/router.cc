@@ -16,6 +16,7 @@
 namespace fairlead::proxy {
 
 using http::HeaderEntry;
+using http::HeaderId;
 using http::HeaderMap;
 using Counter = stats::Http::Counter;
 
@@ -38,6 +39,14 @@ std::string joinedPath(const std::vector<std::string>& keys) {
     path += keys[i];
   }
   return path;
+}
+
+// Of a request whose own scheme hosts are not told.
+std::string_view schemeToHosts(const HeaderMap& headers, bool is_secure) {
+  const HeaderEntry* const forwarded = headers.find(HeaderId::XForwardedProto);
+  if (forwarded && equalsIgnoreCase(forwarded->value(), "https")) return "https";
+  if (forwarded && equalsIgnoreCase(forwarded->value(), "http")) return "http";
+  return is_secure ? "https" : "http";
 }
 
 }  // namespace
@@ -153,6 +162,8 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (config().plan.scheme_of_upstream) {
     const auto& transport = pool->cluster().cluster().transport(pool->host().settings());
     info_.scheme = net::isTls(transport) ? "https" : "http";
+  } else if (info_.scheme != "http" && info_.scheme != "https") {
+    info_.scheme = schemeToHosts(head.headers, info_.downstream->tls() != nullptr);
   }
   const upstream::Cluster& of_host = pool->cluster().cluster();
   if (hasSpecialUses(of_host)) {

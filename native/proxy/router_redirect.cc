@@ -111,6 +111,7 @@ bool Router::redirect(const plan::InternalRedirect& policy, const http::Response
                                        kept_head_.authority(), headers);
   }
   // Logs name where it goes.
+  info_.scheme = view.scheme;
   info_.virtual_host = host;
   info_.route = target;
   info_.target = nullptr;
