@@ -217,7 +217,9 @@ bool Piece::appendHeader(const Context& context, std::string* out) const {
   const auto look = [&](const HeaderName& name) {
     if (name.empty()) return false;
     if (kind_ == Kind::RequestHeader || kind_ == Kind::WithoutQuery) {
-      return context.requestHeader(name, &value);
+      if (context.requestHeader(name, &value)) return true;
+      // A host may be there and be empty.
+      return name.kind() == HeaderName::Kind::Authority && value.data() != nullptr;
     }
     const bool of_response = kind_ == Kind::ResponseHeader;
     return Context::find(of_response ? context.response_headers : context.response_trailers, name,
