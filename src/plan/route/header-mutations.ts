@@ -61,6 +61,28 @@ export function compileHeaderMutations(
 /** How headers asked for the filter state before there was another way; they still may. */
 const STATE = /%PER_REQUEST_STATE\(([^%()]+)\)%/g;
 
+/** How headers asked for metadata: by a list in JSON. */
+const LISTED_METADATA = /%(UPSTREAM|DYNAMIC)_METADATA\((\[.+?\])\)%/g;
+
+function inNewWords(text: string): string {
+  return text
+    .replace(STATE, '%FILTER_STATE($1:PLAIN)%')
+    .replace(LISTED_METADATA, (whole, kind: string, list: string) => {
+      const keys = listOf(list);
+      return keys ? `%${kind}_METADATA(${keys.join(':')})%` : whole;
+    });
+}
+
+/** Undefined: it is none. */
+function listOf(json: string): readonly string[] | undefined {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) && list.every((key) => typeof key === 'string') ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Pseudo headers and the host are not a configuration's to change. */
 export function isModifiable(name: string): boolean {
   return !name.startsWith(':') && name !== 'host';
@@ -89,7 +111,7 @@ export function compileAddition(
   }
   // As in the real server, what `raw_value` says is not what a header gets.
   const text = header.value ?? '';
-  const result = compileFormat(text.replace(STATE, '%FILTER_STATE($1:PLAIN)%'), 'header', own);
+  const result = compileFormat(inNewWords(text), 'header', own);
   if ('error' in result) {
     at.field('value').error(result.error, result);
     return undefined;
