@@ -158,6 +158,10 @@ JwtStatus JwtVerification::checkClaims(const Asked& asked, const JwtProvider& pr
   const uint64_t skew_s = plan.clock_skew_s > 0 ? plan.clock_skew_s : kDefaultSkewSeconds;
   const JwtStatus status = token.checkTime(scope_.wall_s, skew_s);
   if (status != JwtStatus::Ok) return status;
+  const auto& own = asked.requirement.audiences;
+  const bool is_admitted =
+      own ? own->admits(token.audiences) : provider.audiences.admits(token.audiences);
+  if (!is_admitted) return JwtStatus::AudienceNotAllowed;
   if (plan.subjects && provider.subjects && !provider.subjects->matches(token.sub)) {
     return JwtStatus::VerificationFails;
   }
@@ -168,10 +172,7 @@ JwtStatus JwtVerification::checkClaims(const Asked& asked, const JwtProvider& pr
       token.exp - scope_.wall_s > *plan.max_lifetime_s) {
     return JwtStatus::VerificationFails;
   }
-  const auto& own = asked.requirement.audiences;
-  const bool is_admitted =
-      own ? own->admits(token.audiences) : provider.audiences.admits(token.audiences);
-  return is_admitted ? JwtStatus::Ok : JwtStatus::AudienceNotAllowed;
+  return JwtStatus::Ok;
 }
 
 JwtStatus JwtVerification::checkKeys(const JwtProvider& provider, const JwtToken& token) {

@@ -141,6 +141,18 @@ TEST("Who has a good token comes in, and its host hears of the claims") {
   EXPECT_EQ(proxy.stat("http.in.jwt_authn.denied"), 2u);
 }
 
+TEST("Whether a token is for others is asked before how long it is good") {
+  Origin origin(answering("origin"));
+  plan::Update plan = withJwt(origin.port());
+  plan::JwtProvider& provider = managerOf(plan).http_filters[0].jwt_authn->providers[0];
+  provider.audiences.push_back("you");
+  provider.max_lifetime_s = 10;
+  Proxy proxy(std::move(plan));
+  const std::string answer = get(proxy, "/p", "authorization: Bearer " + goodToken() + "\r\n");
+  EXPECT(answer.starts_with("HTTP/1.1 403 "));
+  EXPECT(has(answer, "Audiences in Jwt are not allowed"));
+}
+
 TEST("A claim that would end a line is not told") {
   Origin origin(repeatRequests);
   Proxy proxy(withJwt(origin.port()));
