@@ -87,14 +87,15 @@ class JsonBody {
   void apply(const plan::JsonMetadataRule& rule, const JsonNode& root, Arena& arena) {
     const JsonNode* found = &root;
     for (const std::string& key : rule.path) found = found ? found->find(key) : nullptr;
-    if (rule.present && !rule.present->value.empty()) {
+    const JsonNode* parent = &root;
+    for (size_t i = 0; i + 1 < rule.path.size(); ++i) {
+      parent = parent ? parent->find(rule.path[i]) : nullptr;
+    }
+    if (parent && (parent->isObject() || parent->isArray())) {
+      // As in the real server, who wants nothing that is there does not look for the last key.
+      if (!rule.present) return;
       // It only has to be reached.
-      const JsonNode* parent = &root;
-      for (size_t i = 0; i + 1 < rule.path.size(); ++i) {
-        parent = parent ? parent->find(rule.path[i]) : nullptr;
-      }
-      if (parent && (parent->isObject() || parent->isArray()))
-        return addGiven(*rule.present, arena);
+      if (!rule.present->value.empty()) return addGiven(*rule.present, arena);
     }
     if (found && !rule.present) return;
     const JsonNode* const value = found ? converted(*found, rule.present->type, arena) : nullptr;
