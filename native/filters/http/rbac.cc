@@ -76,8 +76,8 @@ class Rbac final : public HttpFilter {
     policy_ = rules.find({view, context, place_.peer()});
     const bool is_allowed = rules.allows(policy_);
     config_.count(settings_, scope_.worker, policy_, is_allowed);
-    tellOutcome(settings_.enforced, settings_.prefix, config_.settings().prefix, policy_, is_allowed,
-                &own_);
+    tellOutcome(settings_.enforced, settings_.prefix, config_.settings().prefix, policy_,
+                is_allowed, &own_);
     if (rules.tellsLogs(policy_)) {
       tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
     }

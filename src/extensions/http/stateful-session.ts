@@ -77,12 +77,14 @@ function compile(config: Message, place: Place): StatefulSession {
 /** The real server finds them by their names alone. */
 function checkName(name: string, known: string, place: Place): void {
   if (name === known) return;
-  place.field('name').error(
-    name === ''
-      ? 'Provided name for static registration lookup was empty.'
-      : `Didn't find a registered implementation for name: '${name}'`,
-    { expected: known },
-  );
+  place
+    .field('name')
+    .error(
+      name === ''
+        ? 'Provided name for static registration lookup was empty.'
+        : `Didn't find a registered implementation for name: '${name}'`,
+      { expected: known },
+    );
 }
 
 function compileState(named: Message['session_state'], extension: Place): StatefulSession {
