@@ -63,6 +63,16 @@ void removeNominated(HeaderMap& headers, std::string_view connection) {
   });
 }
 
+// In lower case alone, as the real server has it.
+bool wantsTrailers(std::string_view te) {
+  bool found = false;
+  forEachToken(te, [&found](std::string_view token) {
+    found = token == "trailers";
+    return !found;
+  });
+  return found;
+}
+
 // As in the real server, an address with a port is none.
 bool parseClient(std::string_view text, net::Address* out) {
   const bool has_port = text.starts_with('[') || std::count(text.begin(), text.end(), ':') == 1;
@@ -130,7 +140,7 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge, bool upgrade
       if (entry.id == HeaderId::Connection) removeNominated(headers, entry.value());
       entry.remove();
     } else if (entry.id == HeaderId::Te) {
-      if (containsToken(entry.value(), "trailers")) {
+      if (wantsTrailers(entry.value())) {
         entry.setValue("trailers");
       } else {
         entry.remove();

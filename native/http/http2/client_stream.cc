@@ -15,7 +15,6 @@ bool isSent(const HeaderEntry& entry) {
   if (entry.name_size == 0 || isOfConnection(entry.id)) return false;
   switch (entry.id) {
     case HeaderId::Host:
-    case HeaderId::Http2Settings:
       return false;
     case HeaderId::Te:
       return entry.value() == "trailers";

@@ -167,7 +167,7 @@ void BlockReader::takeHeader(Field& field) {
   if (isOfConnection(field.id)) return broken(kInvalidField);
   switch (field.id) {
     case HeaderId::Te:
-      if (field.value != "trailers") return broken(kInvalidField);
+      if (!equalsIgnoreCase(field.value, "trailers")) return broken(kInvalidField);
       break;
     case HeaderId::ContentLength:
       if (!takeLength(field.value)) return broken(kInvalidField);
@@ -231,6 +231,7 @@ void BlockReader::checkRequest() {
       (pseudo.authority.empty() || !http::isValidAuthority(pseudo.authority))) {
     return broken(kInvalidField);
   }
+  if (pseudo.protocol.data() && pseudo.protocol.empty()) return broken(kInvalidField);
   if (pseudo.protocol.data() && !is_connect) return broken(kBrokenRule);
   if (is_connect && !pseudo.protocol.data()) {
     // It names whom to connect to, and nothing else (8.5).

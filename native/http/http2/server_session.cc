@@ -185,7 +185,7 @@ void ServerSession::onFields(uint32_t id, std::string_view block, bool end) {
 
 bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   if (id % 2 == 0) {
-    fail(ErrorCode::ProtocolError, "request HEADERS: invalid stream_id", "http2.invalid_stream_id");
+    failSilently("http2.invalid_stream_id");
     return false;
   }
   // It was told that these are not looked at: it asks again elsewhere.
@@ -200,7 +200,7 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   ignoreBlock(block);
   if (!isOpen() || isLingering()) return false;
   if (haveSettingsCome()) {
-    failSilently("http2.too_many_streams", kBrokenByAnother);
+    failSilently("http2.too_many_streams");
   } else {
     stats().add(Counter::StreamRefusedErrors);
     streamError(id, ErrorCode::RefusedStream, {});
@@ -220,8 +220,10 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   const bool is_ok = read.result == ReadHead::Result::Ok;
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
   const bool is_too_large = read.result == ReadHead::Result::TooLarge;
-  const Opening opening =
-      is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
+  const bool is_taken_up = is_too_large || (is_ok && is_whole);
+  const Opening opening = is_taken_up                    ? Opening::Request
+                          : options().only_resets_invalid ? Opening::Unfinished
+                                                          : Opening::Malformed;
   // As the real server, which counts frames that it has taken.
   const bool is_taken = opening == Opening::Request && !is_too_large;
   ServerStream& stream = newStream(id, opening, is_taken ? kFrameHeadBytes + block.size() : 0);
@@ -231,7 +233,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
     refuseTooLarge(stream, read);
     return;
   }
-  if (opening == Opening::Malformed) {
+  if (!is_taken_up) {
     brokenMessage(id, is_ok ? "http2.violation.of.messaging.rule" : read.details);
     return;
   }

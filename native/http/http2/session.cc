@@ -167,15 +167,18 @@ void Session::fail(ErrorCode code, std::string_view text, std::string_view detai
   failSilently(details);
 }
 
-void Session::failSilently(std::string_view details, std::string_view told) {
-  breakOff(http::Breach::Rules, details, told.empty() ? details : told);
+void Session::failSilently(std::string_view details, uint32_t cause) {
+  breakOff(http::Breach::Rules, details, kBrokenByAnother, cause);
 }
 
 void Session::flooded(std::string_view details) { breakOff(http::Breach::Flood, details, details); }
 
-void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told) {
+void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told,
+                       uint32_t cause) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
   onBroken(breach, details);
+  StreamBase* const stream = cause == 0 ? nullptr : find(cause);
+  if (stream) tellReset(*stream, ResetReason::ProtocolError, details, false);
   resetAll(ResetReason::ProtocolError, told);
   if (isOpen()) finish(delayed_close_ms_, delayed_close_ms_);
 }

@@ -195,10 +195,11 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   bool isRefusing() const { return goaway_sent_; }
   void sendReset(uint32_t id, ErrorCode code);
   void goAway(uint32_t last_stream, ErrorCode code, std::string_view text = {});
-  // The peer broke the protocol. Unless the code is none, it is told so.
+  // The peer broke the protocol, and is told so.
   void fail(ErrorCode code, std::string_view text, std::string_view details);
-  // `told`: what its streams hear, where that is something else.
-  void failSilently(std::string_view details, std::string_view told = {});
+  // The same without a word, where the real server has none. Only the stream that is the cause, if
+  // one is, is told why.
+  void failSilently(std::string_view details, uint32_t cause = 0);
   // More of something came than is allowed.
   void flooded(std::string_view details);
   // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
@@ -312,7 +313,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void resetAll(http::ResetReason reason, std::string_view details);
   void peerEnded();
   void overflow(Counter counter, std::string_view details);
-  void breakOff(http::Breach breach, std::string_view details, std::string_view told);
+  void breakOff(http::Breach breach, std::string_view details, std::string_view told,
+                uint32_t cause = 0);
   void watchLinger();
   void checkFlushes(net::Millis now);
   void beginKeepalive();

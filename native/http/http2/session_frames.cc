@@ -11,6 +11,7 @@ using http::ResetReason;
 namespace {
 
 constexpr uint32_t kSettingBytes = 6;
+constexpr std::string_view kFrameSize = "http2.frame_size_error";
 
 }  // namespace
 
@@ -43,7 +44,7 @@ bool Session::isLengthRefused(const StreamBase& stream, const ReadHead& trailers
   if (is_repeated) {
     brokenMessage(stream.id(), "http2.invalid.header.field");
   } else {
-    wrongLength(stream.id());
+    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
   }
   return true;
 }
@@ -55,10 +56,7 @@ void Session::brokenMessage(uint32_t id, std::string_view details) {
     streamError(id, ErrorCode::ProtocolError, details);
     return;
   }
-  if (StreamBase* stream = find(id)) {
-    tellReset(*stream, ResetReason::ProtocolError, details, false);
-  }
-  failSilently(details, kBrokenByAnother);
+  failSilently(details, id);
 }
 
 // ---- frames about a stream ----
@@ -83,11 +81,11 @@ void Session::onPriority(const FrameHead& head, std::string_view payload) {
 
 void Session::onRstStream(const FrameHead& head, std::string_view payload) {
   if (head.stream == 0 || isIdleId(head.stream)) {
-    fail(ErrorCode::ProtocolError, "RST_STREAM: stream in idle", "http2.reset_of_idle_stream");
+    failSilently("http2.reset_of_idle_stream");
     return;
   }
   if (payload.size() != 4) {
-    fail(ErrorCode::FrameSizeError, "RST_STREAM: invalid length", "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     return;
   }
   StreamBase* const stream = find(head.stream);
@@ -109,11 +107,11 @@ void Session::onRstStream(const FrameHead& head, std::string_view payload) {
 
 void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
   if (payload.size() != 4) {
-    fail(ErrorCode::FrameSizeError, "WINDOW_UPDATE: invalid length", "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     return;
   }
   if (head.stream != 0 && isIdleId(head.stream)) {
-    fail(ErrorCode::ProtocolError, "WINDOW_UPDATE to idle stream", "http2.window_of_idle_stream");
+    failSilently("http2.window_of_idle_stream");
     return;
   }
   // As the real server has it: some for each stream, and for each frame that they may be about.
@@ -128,8 +126,7 @@ void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
   const uint32_t increment = read32(payload.data()) & kMostWindow;
   if (head.stream == 0) {
     if (increment == 0 || int64_t{send_window_} + increment > kMostWindow) {
-      fail(increment == 0 ? ErrorCode::ProtocolError : ErrorCode::FlowControlError,
-           "WINDOW_UPDATE: invalid increment", "http2.invalid_window_update");
+      failSilently("http2.invalid_window_update");
       return;
     }
     send_window_ += static_cast<int32_t>(increment);
@@ -153,19 +150,23 @@ void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
 
 void Session::onSettings(const FrameHead& head, std::string_view payload) {
   if (head.stream != 0) {
-    fail(ErrorCode::ProtocolError, "SETTINGS: stream_id != 0", "http2.settings_on_stream");
+    failSilently("http2.settings_on_stream");
     return;
   }
   if (head.has(flags::kAck)) {
     if (!payload.empty()) {
-      fail(ErrorCode::FrameSizeError, "SETTINGS: ACK and payload != 0", "http2.frame_size_error");
+      fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     }
-    if (!settings_acked_) decoder_.setMost(options_.header_table_bytes);
+    if (settings_acked_) {
+      failSilently("http2.settings_expected");
+      return;
+    }
+    decoder_.setMost(options_.header_table_bytes);
     settings_acked_ = true;
     return;
   }
   if (payload.size() % kSettingBytes != 0) {
-    fail(ErrorCode::FrameSizeError, "SETTINGS: invalid length", "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     return;
   }
   if (phase_ == Phase::Settings) phase_ = Phase::Open;
@@ -180,7 +181,6 @@ void Session::onSettings(const FrameHead& head, std::string_view payload) {
 
 // False: the connection has failed.
 bool Session::applySetting(uint16_t id, uint32_t value) {
-  // As the real server: without a word.
   const auto invalid = [this] {
     failSilently("http2.invalid_settings");
     return false;
@@ -234,11 +234,11 @@ bool Session::changeWindows(uint32_t initial) {
 
 void Session::onPing(const FrameHead& head, std::string_view payload) {
   if (head.stream != 0) {
-    fail(ErrorCode::ProtocolError, "PING: stream_id != 0", "http2.ping_on_stream");
+    failSilently("http2.ping_on_stream");
     return;
   }
   if (payload.size() != 8) {
-    fail(ErrorCode::FrameSizeError, "PING: invalid length", "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     return;
   }
   if (head.has(flags::kAck)) {
@@ -250,11 +250,11 @@ void Session::onPing(const FrameHead& head, std::string_view payload) {
 
 void Session::onGoAwayFrame(const FrameHead& head, std::string_view payload) {
   if (head.stream != 0) {
-    fail(ErrorCode::ProtocolError, "GOAWAY: stream_id != 0", "http2.goaway_on_stream");
+    failSilently("http2.goaway_on_stream");
     return;
   }
   if (payload.size() < 8) {
-    fail(ErrorCode::FrameSizeError, "GOAWAY: invalid length", "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
     return;
   }
   endReadOf();

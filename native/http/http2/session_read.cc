@@ -122,7 +122,9 @@ bool Session::checkHead(const FrameHead& head) {
   }
   if (block_stream_ != 0 &&
       (head.type != FrameType::Continuation || head.stream != block_stream_)) {
-    fail(ErrorCode::ProtocolError, "CONTINUATION expected", "http2.continuation_expected");
+    if (side_ == Side::Server && isIdleId(block_stream_)) sawStream(block_stream_);
+    fail(ErrorCode::ProtocolError, "unexpected non-CONTINUATION frame or stream_id is invalid",
+         "http2.continuation_expected");
     return false;
   }
   return true;
@@ -143,7 +145,7 @@ void Session::onFrame(const FrameHead& head, std::string_view payload) {
       onSettings(head, payload);
       return;
     case FrameType::PushPromise:
-      fail(ErrorCode::ProtocolError, "PUSH_PROMISE: push disabled", "http2.push_promise");
+      failSilently("http2.push_promise");
       return;
     case FrameType::Ping:
       onPing(head, payload);
@@ -188,7 +190,11 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
     fail(ErrorCode::ProtocolError, "DATA: stream in idle", "http2.data_on_idle_stream");
     return size;
   }
-  if (is_padded && head.length > 0) {
+  if (is_padded) {
+    if (head.length == 0) {
+      fail(ErrorCode::ProtocolError, "DATA: insufficient padding space", "http2.invalid_padding");
+      return size;
+    }
     if (size < used + 1) return 0;
     padding = static_cast<uint8_t>(data[used]);
     ++used;
@@ -198,7 +204,7 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
     return size;
   }
   if (int64_t{head.length} > receive_window_) {
-    fail(ErrorCode::FlowControlError, "DATA: window exceeded", "http2.flow_control_error");
+    fail(ErrorCode::FlowControlError, {}, "http2.flow_control_error");
     return size;
   }
   receive_window_ -= head.length;
@@ -313,11 +319,15 @@ void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
     fail(ErrorCode::ProtocolError, "HEADERS: invalid padding", "http2.invalid_padding");
   };
   if (head.stream == 0) {
-    fail(ErrorCode::ProtocolError, "HEADERS: stream_id == 0", "http2.headers_without_stream");
+    failSilently("http2.headers_without_stream");
     return;
   }
   if (head.has(flags::kPadded)) {
-    if (payload.empty()) return invalid();
+    if (payload.empty()) {
+      fail(ErrorCode::ProtocolError, "HEADERS: insufficient padding space",
+           "http2.invalid_padding");
+      return;
+    }
     const auto padding = static_cast<uint8_t>(payload[0]);
     payload.remove_prefix(1);
     if (padding > payload.size()) return invalid();
@@ -325,7 +335,10 @@ void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
   }
   depends_on_itself_ = false;
   if (head.has(flags::kPriority)) {
-    if (payload.size() < 5) return invalid();
+    if (payload.size() < 5) {
+      fail(ErrorCode::FrameSizeError, {}, "http2.frame_size_error");
+      return;
+    }
     depends_on_itself_ = (read32(payload.data()) & kMostStreamId) == head.stream;
     payload.remove_prefix(5);
   }
@@ -342,7 +355,7 @@ void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
 
 void Session::onContinuation(const FrameHead& head, std::string_view payload) {
   if (block_stream_ == 0) {
-    fail(ErrorCode::ProtocolError, "unexpected CONTINUATION", "http2.continuation_unexpected");
+    fail(ErrorCode::ProtocolError, "CONTINUATION: unexpected", "http2.continuation_unexpected");
     return;
   }
   countEmpty(payload.empty() && !head.has(flags::kEndHeaders));
@@ -367,9 +380,11 @@ void Session::onBlock(uint32_t id, std::string_view block, bool end) {
   if (!stream && !isIdleId(id)) {
     ignoreBlock(block);
     if (!isReading() || mayBeLate(id)) return;
-    const bool is_closed = hasClosed(id);
-    fail(is_closed ? ErrorCode::StreamClosed : ErrorCode::ProtocolError, "HEADERS: stream closed",
-         "http2.stream_closed");
+    if (hasClosed(id)) {
+      failSilently("http2.stream_closed");
+    } else {
+      fail(ErrorCode::ProtocolError, "HEADERS: stream closed", "http2.stream_closed");
+    }
     return;
   }
   if (depends_on_itself_ && side_ == Side::Server) {
@@ -398,8 +413,7 @@ ReadHead Session::readFields(std::string_view block, Message message, http::Head
 
 // In the real server's words.
 void Session::failUndecodable() {
-  fail(ErrorCode::CompressionError, "header block cannot be decoded",
-       "codec_error:The user callback function failed");
+  fail(ErrorCode::CompressionError, {}, "codec_error:The user callback function failed");
 }
 
 void Session::countTooLarge(const ReadHead& head) {

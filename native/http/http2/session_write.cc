@@ -110,7 +110,7 @@ void Session::sendWindowUpdate(uint32_t id, uint32_t bytes) {
 }
 
 void Session::goAway(uint32_t last_stream, ErrorCode code, std::string_view text) {
-  char payload[64];
+  char payload[80];
   char* to = write32(write32(payload, last_stream), static_cast<uint32_t>(code));
   text = text.substr(0, sizeof(payload) - 8);
   to = std::copy(text.begin(), text.end(), to);
