@@ -192,15 +192,15 @@ void Session::connectToHost() {
     return;
   }
   ++attempts_;
-  if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
-    host_cluster_->stats().add(ClusterCounter::UpstreamRqPendingOverflow);
-    return tryAgain();
-  }
   if (format::Exchange* const exchange = this->exchange()) {
     using Point = format::TimePoint;
     const uint64_t now_us = net::Loop::readClockMicros();
     exchange->at(Point::PoolBegin) = exchange->at(Point::UpstreamConnectBegin) = now_us;
     exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
+  }
+  if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
+    host_cluster_->stats().add(ClusterCounter::UpstreamRqPendingOverflow);
+    return tryAgain();
   }
   upstream::ConnectionUse use;
   net::SharedProxiedClient client;

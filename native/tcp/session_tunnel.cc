@@ -13,10 +13,10 @@ using format::ResponseFlag;
 // ---- tunnels ----
 
 // What HTTP/1 hosts are asked for by CONNECT is a connection of its own, on which no codec is. So
-// are all others, unless some are there before anybody needs them.
+// are all others, unless some are there before anybody needs them, or have to wait for each other.
 bool Session::connectsThroughPool() const {
   const auto& tunneling = proxy_.config().tunneling;
-  if (!tunneling) return cluster_->preconnects();
+  if (!tunneling) return cluster_->preconnects() || cluster_->limitsHosts();
   using Protocol = plan::Cluster::Protocol;
   const Protocol protocol = cluster_->settings().protocol;
   return tunneling->usesPost() || protocol == Protocol::Http2 || protocol == Protocol::ByAlpn;

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "tls/names.h"
+#include "tls/own_key.h"
 #include "tls/transport.h"
 
 namespace fairlead::tls {
@@ -86,22 +87,6 @@ Result<void> use(SSL_CTX* context, const Identity& identity) {
   if (SSL_CTX_use_PrivateKey(context, identity.key.get()) != 1 ||
       SSL_CTX_check_private_key(context) != 1) {
     return opensslError("private_key is not of the certificate");
-  }
-  return {};
-}
-
-// What the real server does not take as its own, either.
-Result<void> checkKey(const X509* certificate) {
-  EVP_PKEY* const key = X509_get0_pubkey(certificate);
-  constexpr int kLeastRsaBits = 2048;
-  const int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
-  if (kind == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) < kLeastRsaBits) {
-    return Error{"only RSA certificates with 2048-bit or larger keys are supported"};
-  }
-  // UINT32_MAX: it says nothing of that.
-  const uint32_t usage = X509_get_key_usage(const_cast<X509*>(certificate));
-  if (kind == EVP_PKEY_EC && (usage & KU_DIGITAL_SIGNATURE) == 0) {
-    return Error{"the key usage of an ECDSA certificate must allow digital signatures"};
   }
   return {};
 }
@@ -196,7 +181,7 @@ Result<void> Context::addCertificate(const plan::TlsCertificate* plan, SessionSc
   if (plan) {
     auto identity = plan->pkcs12.empty() ? readPem(*plan) : readPkcs12(*plan);
     if (!identity) return identity.error();
-    if (auto checked = checkKey(identity.value().certificate.get()); !checked) return checked;
+    if (auto checked = checkOwnKey(identity.value().certificate.get()); !checked) return checked;
     if (auto used = use(certificate.context.get(), identity.value()); !used) return used;
     certificate.is_ecdsa = EVP_PKEY_get_base_id(identity.value().key.get()) == EVP_PKEY_EC;
     noteExpiry(plan->name, identity.value().certificate.get());

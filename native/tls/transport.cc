@@ -69,6 +69,7 @@ Transport::Transport(Setup setup)
   if (!setup.server_name.empty() && !isAddress(setup.server_name)) {
     SSL_set_tlsext_host_name(ssl, setup.server_name.c_str());
   }
+  if (lacksVerifier()) SSL_set_verify(ssl, SSL_VERIFY_PEER, nullptr);
   if (!setup.protocols.empty()) {
     SSL_set_alpn_protos(ssl, reinterpret_cast<const unsigned char*>(setup.protocols.data()),
                         static_cast<unsigned>(setup.protocols.size()));
@@ -206,9 +207,21 @@ std::string_view Transport::workload() const {
   return domain ? std::string_view(*domain) : std::string_view();
 }
 
+// A name is wanted of a peer whose certificate nobody is to verify: as the real server, which trusts
+// none then.
+bool Transport::lacksVerifier() const {
+  const Verifier* const verifier = context_->verifier();
+  return !opening_->wanted_name.empty() && !context_->plan().demands_sni_san &&
+         (!verifier || verifier->mode() == SSL_VERIFY_NONE);
+}
+
 int Transport::verify(X509_STORE_CTX* store) {
   const Verifier* verifier = context_->verifier();
   X509_STORE_CTX_set_error(store, X509_V_OK);
+  if (opening_ && lacksVerifier()) {
+    X509_STORE_CTX_set_error(store, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
+    return 0;
+  }
   if (!verifier || !opening_) return 1;
   const WantedPeer wanted{.name = opening_->wanted_name,
                           .is_by_matcher = context_->plan().demands_sni_san,

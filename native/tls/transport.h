@@ -72,6 +72,7 @@ class Transport final : public net::Transport, private net::Timer {
   SSL* begin();
   // Whether enough has come for a server to begin with.
   bool isWorthBeginning(int fd);
+  bool lacksVerifier() const;
   int verify(X509_STORE_CTX* store);
   std::string_view workload() const;
   void endHandshake();

@@ -40,7 +40,8 @@ HttpPool::~HttpPool() {
 
 // As the real server, which has no pool for a host without connections and waiting requests.
 void HttpPool::countAsPool(bool counts) {
-  if (counted_ == counts) return;
+  // Nor any limit of those that speak no HTTP.
+  if (counted_ == counts || use_.tunnels) return;
   counted_ = counts;
   Cluster& cluster = cluster_.cluster();
   const uint8_t own = use_.is_high ? 1 : 0;

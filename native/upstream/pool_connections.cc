@@ -298,7 +298,7 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
   if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
   stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
-  stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
+  if (!use_.tunnels) stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
 }
 
 void HttpPool::bury(PooledConnection& connection) {

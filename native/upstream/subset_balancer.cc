@@ -90,7 +90,9 @@ Choice SubsetBalancer::fallBack(const PickContext& context) {
   if (choice.host) {
     choice.subset = Choice::Subset::Fallback;
   } else if (rules_.panics_to_any) {
+    const bool panicked = choice.panicked;
     choice = any_.choose(context);
+    choice.panicked |= panicked;
     if (choice.host) choice.subset = Choice::Subset::Panic;
   }
   return choice;

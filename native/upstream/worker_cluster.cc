@@ -399,6 +399,7 @@ HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
 }
 
 bool WorkerCluster::admitsOther(HttpPool& pool) {
+  if (pool.isBare()) return true;
   const Budget& budget = cluster_->limits(pool.isHigh() ? 1 : 0).connection_pools;
   if (!budget.isExhausted() || freePoolBeside(pool)) return true;
   stats().add(Counter::UpstreamCxPoolOverflow);

@@ -164,6 +164,10 @@ class WorkerCluster : private net::Deferred {
   bool predicts() const { return settings().predictive_preconnect_millionths != 0; }
   // Or for those that are there, more than they need.
   bool preconnects() const { return predicts() || settings().preconnect_millionths != 0; }
+  // Each host has so many connections at most.
+  bool limitsHosts() const {
+    return !settings().limits.empty() && settings().limits[0].max_connections_per_host;
+  }
   // A request of that protocol is about to ask for a stream: hosts whose turn is next get
   // connections, as far as its configuration wants it.
   void preconnect(http::ClientProtocol protocol, const PoolUse& use);

@@ -96,6 +96,8 @@ size_t ServerStream::writeHead(uint16_t status, const HeaderMap* headers, bool e
   if (headers) {
     for (const HeaderEntry& entry : *headers) {
       if (entry.name_size == 0 || isOfConnection(entry.id)) continue;
+      // It has no body whose length could be told (RFC 9110, 8.6).
+      if (status == 204 && entry.id == HeaderId::ContentLength) continue;
       to = encoder.write({entry.id, entry.name(), entry.value()}, to);
       plain_bytes += static_cast<uint32_t>(entry.name_size + entry.value_size);
     }
