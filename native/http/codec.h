@@ -122,6 +122,9 @@ class ServerStream {
   // In place of what the codec is told for all: how long the client may take to let go of the last
   // bytes, where the protocol holds them back; 0: as long as it wants.
   virtual void setFlushTimeout(net::Millis) {}
+  // What the request asked for is a tunnel whose host cannot be reached, or has left: what of the
+  // request is still to come when its answer has ended is refused for that reason.
+  virtual void failTunnel() {}
 
  protected:
   ~ServerStream() = default;
@@ -323,6 +326,8 @@ class ClientCodecCallbacks {
     MaxRequests,
     IdleTimeout,
     MaxDuration,
+    // The same, once the streams that were there have ended.
+    MaxDurationServed,
     ProtocolError,
     // The answer came before the request was sent whole.
     RequestUnsent,

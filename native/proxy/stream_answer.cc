@@ -27,6 +27,11 @@ void removeHopByHop(HeaderMap& headers, bool is_switching) {
   }
 }
 
+bool hasLostHost(const format::ResponseFlags& flags) {
+  return flags.has(format::ResponseFlag::UpstreamConnectionFailure) ||
+         flags.has(format::ResponseFlag::UpstreamConnectionTermination);
+}
+
 // Of another answer, but for what frames it.
 void takeHeaders(HeaderMap& to, const HeaderMap& from) {
   for (const HeaderEntry& entry : from) {
@@ -170,6 +175,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   const bool is_of_codec = reply.flag == format::ResponseFlag::DownstreamProtocolError;
   if (reply.flag && !is_of_codec) info_.flags.set(*reply.flag);
   info_.details = reply.details;
+  if (info_.tunnels() && hasLostHost(info_.flags) && client_) client_->failTunnel();
   uint16_t status = reply.status;
   std::string_view body = reply.body;
   const bool grpc = info_.is_grpc && !reply.is_bare;

@@ -8,6 +8,10 @@
 
 namespace fairlead::proxy {
 
+namespace {
+constexpr std::string_view kOverflowDetails = "upstream_reset_before_response_started{overflow}";
+}  // namespace
+
 log::Tags StreamInfo::makeTags() const { return {.connection = downstream->id(), .stream = id}; }
 
 void StreamInfo::fill(format::FormatContext* out) const {
@@ -79,10 +83,9 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.started_us = start_us;
   format.exchange = has_uncommon_ ? uncommon_.exchange.get() : nullptr;
   format.local_reply_owner = uncommon_.reply_owner;
-  if (host) {
-    format.upstream_host_name = host->settings().hostname;
-    format.upstream_close = format::CloseType::Normal;
-  }
+  if (host) format.upstream_host_name = host->settings().hostname;
+  // As the real server, also of a host that was chosen and had no room.
+  if (host || details == kOverflowDetails) format.upstream_close = format::CloseType::Normal;
   fillMetadata(&format);
 }
 

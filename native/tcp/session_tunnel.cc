@@ -32,6 +32,9 @@ void Session::connectThroughPool() {
   }
   ++attempts_;
   host_ = pool->host().shared_from_this();
+  if (format::Exchange* const exchange = this->exchange()) {
+    exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
+  }
   useHostCluster(&pool->cluster());
   upstream::PoolUse use;
   use.tunnels = !proxy_.config().tunneling;
@@ -72,7 +75,7 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
     using Point = format::TimePoint;
     exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
     exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
-    exchange->tried.push_back({host_->text(), host_->settings().hostname, connection.id()});
+    exchange->tried.back().connection_id = connection.id();
   }
   upstream_local_ = connection.localAddress();
   upstream_tls_ = connection.codec().connection().tls();

@@ -284,8 +284,9 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
                       : Counter::UpstreamCxDestroyLocalWithActiveRq);
   }
   // As the real server, whose codec of HTTP/2 cannot tell that from a broken one.
+  const bool is_served = reason == CloseReason::MaxDurationServed;
   const bool has_served_all =
-      reason == CloseReason::MaxRequests && connection.codec().isMultiplexed();
+      is_served || (reason == CloseReason::MaxRequests && connection.codec().isMultiplexed());
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage ||
       has_served_all) {
     stats.add(Counter::UpstreamCxProtocolError);
@@ -296,7 +297,7 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
-  if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
+  if (reason == CloseReason::MaxDuration || is_served) stats.add(Counter::UpstreamCxMaxDurationReached);
   stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
   if (!use_.tunnels) stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
 }

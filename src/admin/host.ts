@@ -13,6 +13,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import type { HystrixStream } from '../stats/hystrix-stream.js';
 import type { ServerState } from '../lifecycle/state.js';
 import type { Taps } from '../taps/taps.js';
+import type { DynamicCluster } from '../xds/clusters.js';
 import type { Xds } from '../xds/xds.js';
 
 export interface AdminHost {
@@ -51,6 +52,8 @@ export interface AdminHost {
         | 'kindsOfExtensions'
       >
     | undefined;
+  /** Clusters of names that requests have asked for. */
+  readonly madeClusters: Iterable<DynamicCluster>;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
   /** Of clusters and listeners. */

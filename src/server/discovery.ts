@@ -17,6 +17,7 @@ import type { Tokens } from '../credentials/tokens.js';
 import type { JwksFetches } from '../jwks/jwks.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { nodeBytes, type Sender } from '../stats/node-bytes.js';
+import type { DynamicCluster } from '../xds/clusters.js';
 import type { Xds, XdsHost } from '../xds/xds.js';
 import { senderOf } from './sender.js';
 import { describeRefusal } from './refusal.js';
@@ -49,6 +50,7 @@ export class Discovery {
   #makeMonitor: ((plan: DnsClusterPlan, isHidden?: boolean) => DnsMonitor) | undefined;
   #names: Names | undefined;
   #services: readonly { stop(): void }[] = [];
+  readonly #made = new Map<string, DynamicCluster>();
   #xds: Xds | undefined;
   #clients: GrpcClients | undefined;
   #jwks: JwksFetches | undefined;
@@ -62,6 +64,11 @@ export class Discovery {
   }
 
   /** Undefined: nothing comes from elsewhere, or nobody has asked yet. */
+  /** Clusters of names that requests have asked for. */
+  get madeClusters(): Iterable<DynamicCluster> {
+    return this.#made.values();
+  }
+
   get xds(): Xds | undefined {
     return this.#xds;
   }
@@ -282,8 +289,12 @@ export class Discovery {
       stats,
       questions: new QuestionCounts(stats),
       log: (level, message) => log.write(level, 'forward_proxy', message),
-      addCluster: (plan) => this.#addCluster(plan),
+      addCluster: ({ plan, message }) => {
+        this.#made.set(message.name ?? '', { version: '', message, updatedMs: Date.now() });
+        return this.#addCluster(plan);
+      },
       removeCluster: (name) => {
+        this.#made.delete(name);
         this.#forgetDns(name);
         native.apply(encodeUpdate({ removed_clusters: [name] }));
       },

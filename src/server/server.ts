@@ -176,6 +176,10 @@ export class Server implements AdminHost, RestartHost {
     return this.xds?.tlsFiles() ?? [...tls, ...listenerTls].map(({ files }) => files);
   }
 
+  get madeClusters(): AdminHost['madeClusters'] {
+    return this.#discovery.madeClusters;
+  }
+
   /** Undefined: the bootstrap has all there is. */
   get xds(): Xds | undefined {
     return this.#discovery.xds;

@@ -44,7 +44,7 @@ void ServerStream::clear() {
   clearBase();
   sink_ = nullptr;
   meter_ = nullptr;
-  is_connect_ = false;
+  is_connect_ = has_lost_host_ = false;
 }
 
 // ---- the request ----
@@ -124,7 +124,9 @@ http::RequestSink* ServerStream::leave() {
   ServerSession& session = this->session();
   session.leave(*this, session.flushTimeoutOf(*this));
   // What is still to come of the request is not wanted.
-  if (!Session::hasRemoteEnded(*this)) session.resetAfterEnd(*this, ErrorCode::NoError);
+  if (!Session::hasRemoteEnded(*this)) {
+    session.resetAfterEnd(*this, has_lost_host_ ? ErrorCode::ConnectError : ErrorCode::NoError);
+  }
   return std::exchange(sink_, nullptr);
 }
 
@@ -156,6 +158,8 @@ void ServerStream::sendTrailers(HeaderMap* trailers) {
   meter_ = nullptr;
   if (sink) sink->onAnswerComplete();
 }
+
+void ServerStream::failTunnel() { has_lost_host_ = true; }
 
 void ServerStream::setFlushTimeout(net::Millis ms) { session().setFlushTimeout(*this, ms); }
 

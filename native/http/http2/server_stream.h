@@ -25,6 +25,7 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   bool endsConnection() const override { return false; }
   http::RawSink* rawSink() override { return nullptr; }
   void setFlushTimeout(net::Millis ms) override;
+  void failTunnel() override;
 
  private:
   friend class ServerSession;
@@ -49,6 +50,7 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   // The sink's.
   http::ByteMeter* meter_ = nullptr;
   bool is_connect_ = false;
+  bool has_lost_host_ = false;
 };
 
 }  // namespace fairlead::http2

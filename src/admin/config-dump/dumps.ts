@@ -44,7 +44,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   });
   const sorted = sortedByName(clusters);
   const { version = '', all = [] } = host.xds?.clusters() ?? {};
-  const dynamic = all.toSorted((a, b) =>
+  const dynamic = [...all, ...host.madeClusters].toSorted((a, b) =>
     (a.message.name ?? '') < (b.message.name ?? '') ? -1 : 1,
   );
   const lds = host.xds?.listeners();

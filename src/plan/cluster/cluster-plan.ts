@@ -1,4 +1,5 @@
 // What becomes of a cluster's configuration: its plan, and where its hosts come from. Types only.
+import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
 import type { Assignment, Cluster, DestinationHosts, NameCache } from '../plan.gen.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import type { DnsClusterPlan, LookupFamily } from './dns-cluster.js';
@@ -52,7 +53,13 @@ export interface ClusterNamesPlan {
   readonly ttlMs: number;
   readonly atOnce: readonly AskedName[];
   /** The cluster of a name. Undefined where its configuration says something wrong. */
-  readonly compile: (name: AskedName) => ClusterPlan | undefined;
+  readonly compile: (name: AskedName) => NamedCluster | undefined;
+}
+
+export interface NamedCluster {
+  readonly plan: ClusterPlan;
+  /** What /config_dump shows of it. */
+  readonly message: ClusterMessage;
 }
 
 /** What a cluster does with names. */

@@ -32,6 +32,10 @@ const SUB_CLUSTERS = supportedFields<SubClusters>(`${PACKAGE}.SubClustersConfig`
 const DEFAULT_TTL_MS = 300_000;
 const DEFAULT_MAX = 1024;
 const PREFIX = 'DFPCluster:';
+/** What the real server gives those that say nothing of HTTP. */
+const HTTP_DEFAULTS = {
+  upstream_http_protocol_options: { auto_sni: true, auto_san_validation: true },
+};
 const DNS_CLUSTER = 'envoy.cluster.dns';
 
 /** Compiles the cluster of a name. */
@@ -93,7 +97,11 @@ export function compileForwardProxy(
         },
         ttlMs: wholeMs(sub.sub_cluster_ttl, DEFAULT_TTL_MS),
         atOnce: compileNames(sub.preresolve_clusters, preresolve),
-        compile: (name) => options.compile(subCluster(message, sub, name)),
+        compile: (name) => {
+          const made = subCluster(message, sub, name);
+          const plan = options.compile(made);
+          return plan && { plan, message: { ...HTTP_DEFAULTS, ...made } };
+        },
       },
     },
   };

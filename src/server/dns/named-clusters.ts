@@ -2,14 +2,13 @@
 // more.
 import { unawaited } from '../../base/bugs.js';
 import { startTimeout } from '../../base/timers.js';
-import type { ClusterPlan } from '../../plan/cluster/cluster.js';
-import type { ClusterNamesPlan } from '../../plan/cluster/cluster-plan.js';
+import type { ClusterNamesPlan, NamedCluster } from '../../plan/cluster/cluster-plan.js';
 import type { NameHooks } from './host-names.js';
 import { joinName, splitName } from './name-text.js';
 
 export interface NamedClustersHost {
   /** Resolves when it has hosts, or it is known that it has none. */
-  addCluster(plan: ClusterPlan): Promise<void>;
+  addCluster(made: NamedCluster): Promise<void>;
   removeCluster(name: string): void;
   /** Since somebody asked for a name. */
   nameAgeMs(cache: string, name: string): number;
@@ -58,15 +57,16 @@ export class NamedClusters {
       if (known.isReady) this.#hooks.onAnswer({ cache: this.key, name });
       return;
     }
-    const plan = this.#plan.compile(splitName(name));
-    if (!plan) return;
-    const member: Member = { cluster: plan.cluster.name ?? '', isReady: false, timer: undefined };
+    const made = this.#plan.compile(splitName(name));
+    if (!made) return;
+    const cluster = made.plan.cluster.name ?? '';
+    const member: Member = { cluster, isReady: false, timer: undefined };
     this.#members.set(name, member);
-    unawaited(`the cluster of ${name}`, this.#add(name, member, plan));
+    unawaited(`the cluster of ${name}`, this.#add(name, member, made));
   }
 
-  async #add(name: string, member: Member, plan: ClusterPlan): Promise<void> {
-    await this.#host.addCluster(plan);
+  async #add(name: string, member: Member, made: NamedCluster): Promise<void> {
+    await this.#host.addCluster(made);
     if (this.#isStopped || this.#members.get(name) !== member) return;
     member.isReady = true;
     this.#hooks.onAnswer({ cache: this.key, name });
