@@ -212,28 +212,34 @@ class Way {
     char buffer[16 * 1024];
     ssize_t got;
     while (held_.size() < 1024 * 1024 && (got = ::recv(from_, buffer, sizeof(buffer), 0)) > 0) {
-      held_.append(buffer, static_cast<size_t>(got));
       follow({buffer, static_cast<size_t>(got)});
     }
   }
   void follow(std::string_view bytes) {
-    const size_t begun = std::min(bytes.size(), preface_.size());
-    preface_.remove_prefix(begun);
-    bytes.remove_prefix(begun);
+    preface_.remove_prefix(hold(&bytes, preface_.size()));
     while (!bytes.empty()) {
-      const size_t here = std::min(bytes.size(), left_);
-      left_ -= here;
-      bytes.remove_prefix(here);
+      left_ -= hold(&bytes, left_);
       if (left_ > 0 || bytes.empty()) continue;
       head_ += bytes[0];
       bytes.remove_prefix(1);
       if (head_.size() < kFrameHeadBytes) continue;
-      left_ = readFrameHead(head_.data()).length;
+      const FrameHead head = readFrameHead(head_.data());
+      left_ = head.length;
       // CONTINUATION follows at once: not between these.
-      FL_CHECK(static_cast<FrameType>(head_[3]) != FrameType::Continuation);
+      FL_CHECK(head.type != FrameType::Continuation);
+      // Who is at the other end has not asked for what came of frames that were put in.
+      const bool is_ack = head.type == FrameType::Settings && head.has(flags::kAck);
+      if (!is_ack || !std::exchange(has_acked_, true)) held_.append(head_);
       head_.clear();
       has_begun_ = true;
     }
+  }
+  // How many bytes these were.
+  size_t hold(std::string_view* bytes, size_t most) {
+    const size_t size = std::min(bytes->size(), most);
+    held_.append(bytes->substr(0, size));
+    bytes->remove_prefix(size);
+    return size;
   }
 
   const int from_;
@@ -243,6 +249,7 @@ class Way {
   std::string head_;
   size_t left_ = 0;
   bool has_begun_ = false;
+  bool has_acked_ = false;
 };
 
 }  // namespace fairlead::http2::talk

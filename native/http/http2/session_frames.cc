@@ -156,6 +156,7 @@ void Session::onSettings(const FrameHead& head, std::string_view payload) {
   if (head.has(flags::kAck)) {
     if (!payload.empty()) {
       fail(ErrorCode::FrameSizeError, {}, kFrameSize);
+      return;
     }
     if (settings_acked_) {
       failSilently("http2.settings_expected");
