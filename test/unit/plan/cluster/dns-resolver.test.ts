@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { any, compileStatic, issuesOf, socketAddress } from '../helpers.js';
+import { any, compile, compileStatic, issuesOf, socketAddress } from '../helpers.js';
 
 const PACKAGE = 'envoy.extensions.network.dns_resolver';
 const CARES = `${PACKAGE}.cares.v3.CaresDnsResolverConfig`;
 const SYSTEM = `${PACKAGE}.getaddrinfo.v3.GetAddrInfoDnsResolverConfig`;
-const compileDns = (fields: object) =>
-  compileStatic({
-    clusters: [
-      {
-        name: 'a',
-        type: 'STRICT_DNS',
-        load_assignment: {
-          cluster_name: 'a',
-          endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(80, 'a.test') } }] }],
-        },
-        ...fields,
-      },
-    ],
-  });
+const DNS_CLUSTER = {
+  name: 'a',
+  type: 'STRICT_DNS' as const,
+  load_assignment: {
+    cluster_name: 'a',
+    endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(80, 'a.test') } }] }],
+  },
+};
+const compileDns = (fields: object) => compileStatic({ clusters: [{ ...DNS_CLUSTER, ...fields }] });
 const resolverOf = (fields: object) => {
   const compiled = compileDns(fields);
   assert.deepEqual(issuesOf(compiled), []);
@@ -91,4 +86,13 @@ test('a pipe of a cluster that asks DNS is taken, and is nobody', () => {
   });
   assert.deepEqual(issuesOf(compiled), []);
   assert.equal(compiled.dnsClusters[0]?.endpoints[0]?.hostname, '');
+});
+
+test("the bootstrap's resolver is looked at once a cluster asks for it", () => {
+  const rest = { dns_resolution_config: { resolvers: [socketAddress(53, 'dns.test')] } };
+  assert.deepEqual(issuesOf(compile({ static_resources: {}, ...rest })), []);
+  assert.match(
+    issuesOf(compile({ static_resources: { clusters: [DNS_CLUSTER] }, ...rest })).join(),
+    /malformed IP address: dns\.test \(the bootstrap's dns_resolution_config\.resolvers\[0\]/,
+  );
 });
