@@ -43,6 +43,8 @@ bool Session::isLengthRefused(const StreamBase& stream, const ReadHead& trailers
   if (!is_repeated && trailers.length == stream.body_bytes_) return false;
   if (is_repeated) {
     brokenMessage(stream.id(), "http2.invalid.header.field");
+  } else if (side_ == Side::Server) {
+    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
   } else {
     brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
   }
