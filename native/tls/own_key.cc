@@ -27,7 +27,8 @@ Result<void> checkOwnKey(const X509* certificate) {
   const int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
   const bool is_ec = kind == EVP_PKEY_EC;
   if (is_ec ? !isKnownCurve(key) : kind != EVP_PKEY_RSA && kind != EVP_PKEY_ED25519) {
-    return Error{"Failed to load certificate chain: keys are of RSA, P-256, P-384, P-521 or Ed25519"};
+    return Error{
+        "Failed to load certificate chain: keys are of RSA, P-256, P-384, P-521 or Ed25519"};
   }
   if (kind == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) < kLeastRsaBits) {
     return Error{"only RSA certificates with 2048-bit or larger keys are supported"};

@@ -207,8 +207,8 @@ std::string_view Transport::workload() const {
   return domain ? std::string_view(*domain) : std::string_view();
 }
 
-// A name is wanted of a peer whose certificate nobody is to verify: as the real server, which trusts
-// none then.
+// A name is wanted of a peer whose certificate nobody is to verify: as the real server, which
+// trusts none then.
 bool Transport::lacksVerifier() const {
   const Verifier* const verifier = context_->verifier();
   return !opening_->wanted_name.empty() && !context_->plan().demands_sni_san &&

@@ -297,7 +297,8 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
-  if (reason == CloseReason::MaxDuration || is_served) stats.add(Counter::UpstreamCxMaxDurationReached);
+  if (reason == CloseReason::MaxDuration || is_served)
+    stats.add(Counter::UpstreamCxMaxDurationReached);
   stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
   if (!use_.tunnels) stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
 }

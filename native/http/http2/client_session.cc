@@ -92,8 +92,7 @@ void ClientSession::onDeadline(net::Millis now) {
   }
   if (duration_end_ <= now) {
     duration_end_ = net::kNever;
-    reason_ =
-        activeStreams() > 0 ? CloseReason::MaxDurationServed : CloseReason::MaxDuration;
+    reason_ = activeStreams() > 0 ? CloseReason::MaxDurationServed : CloseReason::MaxDuration;
     drain();
     return;
   }

@@ -221,7 +221,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
   const bool is_too_large = read.result == ReadHead::Result::TooLarge;
   const bool is_taken_up = is_too_large || (is_ok && is_whole);
-  const Opening opening = is_taken_up                    ? Opening::Request
+  const Opening opening = is_taken_up                     ? Opening::Request
                           : options().only_resets_invalid ? Opening::Unfinished
                                                           : Opening::Malformed;
   // As the real server, which counts frames that it has taken.
