@@ -26,6 +26,9 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
     context->requested_server_name = findings->server_name;
     context->ja3 = findings->ja3;
     context->ja4 = findings->ja4;
+    if (context->downstream_failure.empty()) {
+      context->downstream_failure = findings->transport_failure;
+    }
   }
 }
 

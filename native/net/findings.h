@@ -31,6 +31,8 @@ struct Findings {
   std::string server_name;
   // Empty: nobody looked; raw bytes.
   std::string transport_protocol;
+  // Why its first bytes were no TLS; empty: they were, or nobody looked.
+  std::string transport_failure;
   // What the client offers, what it prefers first.
   std::vector<std::string> application_protocols;
   // Fingerprints of the client; empty: nobody was asked for them.

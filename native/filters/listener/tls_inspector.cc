@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "filters/listener/client_hello.h"
+#include "filters/listener/no_hello.h"
 
 namespace fairlead::filters {
 
@@ -26,6 +27,7 @@ class TlsInspector final : public net::ListenerFilter {
         return Verdict::Refuse;
       case HelloRead::NotTls:
         stats_.add(TlsCounter::TlsNotFound);
+        if (!bytes.empty()) explain(bytes, socket.findings());
         return plan_.refuses_malformed && !bytes.empty() ? Verdict::Refuse : Verdict::Continue;
       case HelloRead::Found:
         stats_.record(stats::TlsInspector::Histogram::BytesProcessed, bytes.size());
@@ -36,6 +38,12 @@ class TlsInspector final : public net::ListenerFilter {
   }
 
  private:
+  void explain(std::string_view bytes, net::Findings& findings) {
+    NoHello told = explainNoHello(bytes);
+    stats_.record(stats::TlsInspector::Histogram::BytesProcessed, told.looked_at);
+    findings.transport_failure = std::move(told.reason);
+  }
+
   void keep(ClientHello hello, net::Findings& findings) {
     stats_.add(TlsCounter::TlsFound);
     stats_.add(hello.protocols.empty() ? TlsCounter::AlpnNotFound : TlsCounter::AlpnFound);

@@ -1,6 +1,7 @@
 #include "filters/listener/tls_inspector.h"
 
 #include "filters/listener/client_hello.h"
+#include "filters/listener/no_hello.h"
 #include "test/native/filters/listener/early_bytes.h"
 #include "test/native/test.h"
 #include "tls/openssl.h"
@@ -100,6 +101,37 @@ TEST("What is not TLS passes, what is too large does not, and half a message wai
   HelloInspector patient;
   EarlyBytes few;
   EXPECT_EQ(few.feed(*patient.config.make(0), "abc"), Verdict::Wait);
+}
+
+TEST("Why first bytes are no TLS is told in the real server's words") {
+  struct Case {
+    std::string bytes;
+    std::string_view told;
+    size_t looked_at;
+  };
+  const auto record = [](const char* head, std::string_view body) {
+    return std::string(head, 3) + '\0' + static_cast<char>(body.size()) + std::string(body);
+  };
+  const Case cases[] = {
+      {"GET / HTTP/1.1", "1000009c:SSL routines:OPENSSL_internal:HTTP_REQUEST", 5},
+      {"CONNECT a:1", "1000009b:SSL routines:OPENSSL_internal:HTTPS_PROXY_REQUEST", 5},
+      {"hello", "100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER", 5},
+      {"\x16\x03\x01\xff\xff", "10000092:SSL routines:OPENSSL_internal:ENCRYPTED_LENGTH_TOO_LONG",
+       5},
+      {record("\x17\x03\x01", "ab"), "100000e1:SSL routines:OPENSSL_internal:UNEXPECTED_RECORD", 7},
+      {record("\x15\x03\x01", "abc"), "10000066:SSL routines:OPENSSL_internal:BAD_ALERT", 8},
+      {record("\x16\x03\x01", "hello"),
+       "10000096:SSL routines:OPENSSL_internal:EXCESSIVE_MESSAGE_SIZE", 10},
+      {record("\x16\x03\x01", "\x02"), "100000df:SSL routines:OPENSSL_internal:UNEXPECTED_MESSAGE",
+       6},
+  };
+  for (const Case& one : cases) {
+    const NoHello told = explainNoHello(one.bytes);
+    EXPECT_EQ(told.reason, "TLS_error|error:" + std::string(one.told) + ":TLS_error_end");
+    EXPECT_EQ(told.looked_at, one.looked_at);
+  }
+  EXPECT(explainNoHello("ab").reason.empty());
+  EXPECT(explainNoHello("").reason.empty());
 }
 
 TEST("Cut anywhere, a message is unfinished and never read beyond its end") {
