@@ -1,5 +1,6 @@
-// Holds the house of src/ as it is meant: the layers below, each of which may use those under it and
-// no other, and no circle among the entries of any folder. `node scripts/layers.mjs` prints what is not so.
+// Holds the houses of src/ and native/ as they are meant: the layers below, each of which may use those
+// under it and no other; in src/ no circle among the entries of any folder either.
+// `node scripts/layers.mjs` prints what is not so.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +25,24 @@ const LAYERS = [
   ['base'],
 ];
 
+/** Of native/; native/README.md says what each is. */
+const NATIVE_LAYERS = [
+  ['addon'],
+  ['worker'],
+  ['tcp'],
+  ['proxy'],
+  ['filters'],
+  ['calls', 'health'],
+  ['route'],
+  ['access_log', 'tracing', 'upstream'],
+  ['caches', 'format', 'tls'],
+  ['hot_restart', 'http', 'log_files'],
+  ['net'],
+  ['coding', 'match'],
+  ['log', 'plan', 'stats'],
+  ['base', 'profile'],
+];
+
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 
 /** What a source imports of the sources, types too: [from, to] each, as paths. */
@@ -34,26 +53,34 @@ export function importsOf(file, text) {
   ]);
 }
 
-/** The imports within `folder`, a path. */
-function importsBelow(folder) {
+/** What a C++ source includes of the sources. */
+export function includesOf(file, text) {
+  return [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, path]) => [file, path]);
+}
+
+/** What `read` finds within `folder`, a path, in files with such an end. */
+function importsBelow(folder, end, read) {
   return readdirSync(folder, { recursive: true })
     .map((name) => name.split(sep).join('/'))
-    .filter((name) => /\.c?ts$/.test(name))
-    .flatMap((name) => importsOf(name, readFileSync(join(folder, name), 'utf8')))
+    .filter((name) => end.test(name))
+    .flatMap((name) => read(name, readFileSync(join(folder, name), 'utf8')))
     .filter(([, to]) => !to.startsWith('../'));
 }
 
 const topOf = (path) => path.split('/')[0];
 
 /** A sentence for each import that does not lead down. */
-export function upwardImports(imports, layers = LAYERS) {
+export function upwardImports(imports, layers = LAYERS, house = 'src') {
   const levelOf = (path) => layers.findIndex((layer) => layer.includes(topOf(path)));
   return imports.flatMap(([from, to]) => {
     if (topOf(from) === topOf(to)) return [];
     const [user, used] = [levelOf(from), levelOf(to)];
     const stranger = [user < 0 && from, used < 0 && to].find(Boolean);
-    if (stranger) return [`src/${topOf(stranger)} has no layer: scripts/layers.mjs gives it one`];
-    return used > user ? [] : [`src/${from} imports src/${to}, which is not in a layer below it`];
+    if (stranger)
+      return [`${house}/${topOf(stranger)} has no layer: scripts/layers.mjs gives it one`];
+    return used > user
+      ? []
+      : [`${house}/${from} imports ${house}/${to}, which is not in a layer below it`];
   });
 }
 
@@ -100,8 +127,13 @@ function circlesOf(edges) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const imports = importsBelow(fileURLToPath(new URL('../src', import.meta.url)));
-  const upward = new Set(upwardImports(imports));
+  const pathOf = (house) => fileURLToPath(new URL(`../${house}`, import.meta.url));
+  const imports = importsBelow(pathOf('src'), /\.c?ts$/, importsOf);
+  const includes = importsBelow(pathOf('native'), /\.(cc|h)$/, includesOf);
+  const upward = new Set([
+    ...upwardImports(imports),
+    ...upwardImports(includes, NATIVE_LAYERS, 'native'),
+  ]);
   // An import that leads up closes circles with all between; it is enough to name it.
   const faults = upward.size > 0 ? [...upward] : circles(imports);
   for (const fault of faults) console.error(fault);

@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
  */
 const BATCHES = {
   low: ['base', 'base/regex', 'coding', 'log', 'match', 'hot_restart', 'profile'],
-  facts: ['format', 'route', 'stats', 'access_log', 'tracing'],
+  facts: ['format', 'route', 'stats', 'access_log', 'log_files', 'tracing'],
   sockets: ['net', 'tls', 'tcp'],
   codecs: ['http', 'http/http1', 'http/http2'],
   hosts: ['upstream', 'calls', 'health'],
@@ -56,6 +56,7 @@ const BATCHES = {
     'filters/network',
     'filters/transcoder',
     'access_log',
+    'log_files',
   ],
   'test-hosts': ['upstream', 'worker', 'addon'],
 };

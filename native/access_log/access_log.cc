@@ -15,7 +15,7 @@ Result<std::shared_ptr<AccessLog>> AccessLog::build(const plan::AccessLog& plan,
     log->encoder_ = makeOtelEncoder(*plan.otel);
     serve(plan.otel->buffer);
   } else {
-    Result<std::shared_ptr<LogFile>> file = parts.files.open(plan.path);
+    Result<std::shared_ptr<log_files::LogFile>> file = parts.files.open(plan.path);
     if (!file) return file.error();
     log->file_ = std::move(file.value());
     log->format_ = format::Format(plan.format.value_or(plan::Format()));

@@ -7,16 +7,16 @@
 
 #include "access_log/entry_encoder.h"
 #include "access_log/filter.h"
-#include "access_log/log_files.h"
 #include "access_log/service_logs.h"
 #include "format/format.h"
+#include "log_files/log_files.h"
 
 namespace fairlead::access_log {
 
 class AccessLog {
  public:
   struct Parts {
-    LogFiles& files;
+    log_files::LogFiles& files;
     ServiceLogs& services;
     stats::Registry& registry;
     RuntimeSlots* slots = nullptr;
@@ -45,7 +45,7 @@ class AccessLog {
   }
   // The control thread, which has no time to flush at.
   void writeAtOnce(const format::FormatContext& context, uint64_t random) {
-    write(kControlThread, context, random);
+    write(log_files::kControlThread, context, random);
     if (file_) file_->flushControlThread();
   }
 
@@ -60,7 +60,7 @@ class AccessLog {
   std::optional<Filter> filter_;
   format::Format format_;
   // Null: its entries go to a service, and these two are there.
-  std::shared_ptr<LogFile> file_;
+  std::shared_ptr<log_files::LogFile> file_;
   std::unique_ptr<const EntryEncoder> encoder_;
   std::shared_ptr<ServiceLog> service_;
 };

@@ -41,7 +41,7 @@ class ServiceLog {
         sink_(std::move(sink)),
         lanes_(workers + 1) {}
 
-  // ---- a worker's thread, or the control thread's (kControlThread) ----
+  // ---- a worker's thread, or the control thread's (log_files::kControlThread) ----
   // Where the next entry goes; null: it is lost. Then entryDone().
   std::string* begin(size_t worker);
   void entryDone(size_t worker);

@@ -6,16 +6,16 @@
 #include <map>
 #include <memory>
 
-#include "access_log/log_file.h"
 #include "access_log/service_log.h"
-#include "access_log/worker_post.h"
+#include "log_files/log_file.h"
+#include "log_files/worker_post.h"
 
 namespace fairlead::access_log {
 
 class ServiceLogs {
  public:
   // `sink`: null: nothing is sent, as where a configuration is only tried out.
-  ServiceLogs(size_t workers, WorkerPost& post, std::shared_ptr<EntrySink> sink)
+  ServiceLogs(size_t workers, log_files::WorkerPost& post, std::shared_ptr<EntrySink> sink)
       : workers_(workers), post_(post), sink_(std::move(sink)) {}
 
   std::shared_ptr<ServiceLog> open(const plan::LogBuffer& plan, stats::Registry& registry) {
@@ -36,7 +36,7 @@ class ServiceLogs {
   void flush(uint32_t id) {
     const std::shared_ptr<ServiceLog> log = find(id);
     if (!log) return;
-    log->flush(kControlThread);
+    log->flush(log_files::kControlThread);
     for (size_t worker = 0; worker < workers_; ++worker) {
       post_.send(worker, [log, worker] { log->flush(worker); });
     }
@@ -57,7 +57,7 @@ class ServiceLogs {
   }
 
   const size_t workers_;
-  WorkerPost& post_;
+  log_files::WorkerPost& post_;
   const std::shared_ptr<EntrySink> sink_;
   std::map<uint32_t, std::weak_ptr<ServiceLog>> logs_;
 };

@@ -11,12 +11,12 @@
 
 #include "format/exchange.h"
 #include "format/filter_metadata.h"
-#include "format/filter_state.h"
 #include "format/header_name.h"
 #include "format/log_type.h"
 #include "format/response_flags.h"
 #include "http/byte_meter.h"
 #include "http/message.h"
+#include "net/filter_state.h"
 #include "net/findings.h"
 #include "net/tls_info.h"
 
@@ -73,9 +73,9 @@ struct FormatContext {
   // The same of metadata that have types of their own.
   std::span<const plan::TypedMetadata* const> typed_metadata;
   // Null: filters have set none.
-  const FilterState* filter_state = nullptr;
+  const net::FilterState* filter_state = nullptr;
   // The same of its connection, where the request has none of that name.
-  const FilterState* connection_state = nullptr;
+  const net::FilterState* connection_state = nullptr;
   const net::Findings::Values* tlvs = nullptr;
   // Null: it does not speak TLS, or is not there.
   const net::TlsInfo* downstream_tls = nullptr;

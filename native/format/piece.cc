@@ -262,7 +262,7 @@ Piece::Piece(const plan::FormatPiece& plan)
       if (plan.argument == "NUMBER") grpc_style_ = GrpcStatusStyle::Number;
       return;
     case Kind::FilterState:
-      wantFilterState();
+      net::wantFilterState();
       [[fallthrough]];
     case Kind::Metadata:
     case Kind::Configured:

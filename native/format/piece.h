@@ -123,7 +123,7 @@ class Piece {
   const plan::MetadataValue* configured(const FormatContext& context) const;
   bool appendMetadata(const FormatContext& context, std::string* out) const;
   // Null: what there is of that name is no object.
-  const StateObject* stateObject(const FormatContext& context) const;
+  const net::StateObject* stateObject(const FormatContext& context) const;
   bool appendFilterState(const FormatContext& context, std::string* out) const;
 
   // ---- piece_request.cc ----

@@ -104,13 +104,13 @@ bool Piece::appendMetadata(const FormatContext& context, std::string* out) const
 
 // ---- the filter state ----
 
-const StateObject* Piece::stateObject(const FormatContext& context) const {
+const net::StateObject* Piece::stateObject(const FormatContext& context) const {
   return context.filter_state ? context.filter_state->findObject(argument_) : nullptr;
 }
 
 bool Piece::appendFilterState(const FormatContext& context, std::string* out) const {
   const bool is_field = key_.starts_with(kStateField);
-  if (const StateObject* const object = stateObject(context)) {
+  if (const net::StateObject* const object = stateObject(context)) {
     if (is_field) {
       return object->appendField(std::string_view(key_).substr(kStateField.size()), out);
     }

@@ -9,8 +9,8 @@
 #include "format/head_bytes.h"
 #include "format/piece.h"
 #include "format/url_text.h"
+#include "http/request_id.h"
 #include "net/downstream_connection.h"
-#include "proxy/request_id.h"
 
 namespace fairlead::format {
 
@@ -31,8 +31,8 @@ bool appendText(std::string_view text, std::string* out) {
 
 void appendUniqueId(std::string* out) {
   thread_local Random random;
-  char text[proxy::kRequestIdBytes];
-  out->append(proxy::writeRequestId(random, text));
+  char text[http::kRequestIdBytes];
+  out->append(http::writeRequestId(random, text));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace fairlead::health {
 
 Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
     std::shared_ptr<upstream::Cluster> cluster, stats::Registry& registry,
-    access_log::LogFiles& logs, unsigned thread) {
+    log_files::LogFiles& logs, unsigned thread) {
   auto config = std::make_shared<CheckConfig>();
   config->cluster_ = std::move(cluster);
   config->thread_ = thread;

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log/log_files.h"
 #include "base/result.h"
 #include "http/codec_settings.h"
+#include "log_files/log_files.h"
 #include "match/string_matcher.h"
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
@@ -27,7 +27,7 @@ class CheckConfig {
   // or what pattern is wrong.
   static Result<std::shared_ptr<const CheckConfig>> build(
       std::shared_ptr<upstream::Cluster> cluster, stats::Registry& registry,
-      access_log::LogFiles& logs, unsigned thread);
+      log_files::LogFiles& logs, unsigned thread);
 
   upstream::Cluster& cluster() const { return *cluster_; }
   const plan::HealthCheck& plan() const { return *cluster_->settings().health_check; }
@@ -38,7 +38,7 @@ class CheckConfig {
     stats::Block<stats::Http2Codec>* block = cluster_->http2Stats();
     return block ? block->shard(thread_ + 1) : nullptr;
   }
-  const std::vector<std::shared_ptr<access_log::LogFile>>& eventLogs() const { return event_logs_; }
+  const std::vector<std::shared_ptr<log_files::LogFile>>& eventLogs() const { return event_logs_; }
   const http::ClientSettings& client() const { return client_; }
   const route::HeaderMutations& mutations() const { return mutations_; }
   // Absent: answers need not say whose they are.
@@ -65,7 +65,7 @@ class CheckConfig {
   std::shared_ptr<upstream::Cluster> cluster_;
   std::shared_ptr<Stats> stats_;
   unsigned thread_ = 0;
-  std::vector<std::shared_ptr<access_log::LogFile>> event_logs_;
+  std::vector<std::shared_ptr<log_files::LogFile>> event_logs_;
   http::ClientSettings client_;
   route::HeaderMutations mutations_;
   std::optional<match::StringMatcher> service_name_;

@@ -17,12 +17,12 @@
 #include "net/tls_info.h"
 
 namespace fairlead::format {
-class FilterState;
 struct FormatContext;
 }  // namespace fairlead::format
 
 namespace fairlead::net {
 
+class FilterState;
 class DownstreamConnection;
 class HeavyStreams;
 
@@ -131,14 +131,14 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     (*more.metadata)[std::string(space)].insert_or_assign(std::string(key), value);
   }
   // What filters keep with it, under names; null: nothing.
-  format::FilterState* filterState() const { return sharedFilterState().get(); }
-  const std::shared_ptr<format::FilterState>& sharedFilterState() const {
-    static const std::shared_ptr<format::FilterState> none;
+  FilterState* filterState() const { return sharedFilterState().get(); }
+  const std::shared_ptr<FilterState>& sharedFilterState() const {
+    static const std::shared_ptr<FilterState> none;
     if (!more_) return none;
     return more_->filter_state || !more_->findings ? more_->filter_state
                                                    : more_->findings->filter_state;
   }
-  void keepFilterState(std::shared_ptr<format::FilterState> state) {
+  void keepFilterState(std::shared_ptr<FilterState> state) {
     if (state) touchMore().filter_state = std::move(state);
   }
   // Why it was ended from here; empty: it was not, or nobody says why.
@@ -183,7 +183,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     SharedTlsInfo tls;
     std::unique_ptr<const GatePass> pass = nullptr;
     std::unique_ptr<Findings::Metadata> metadata = nullptr;
-    std::shared_ptr<format::FilterState> filter_state = nullptr;
+    std::shared_ptr<FilterState> filter_state = nullptr;
     std::string termination = {};
     std::string_view refusal = {};
     std::string_view closed_by = {};

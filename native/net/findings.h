@@ -12,11 +12,12 @@
 #include "net/original_source.h"
 
 namespace fairlead::format {
-class FilterState;
 class PassedMetadata;
 }  // namespace fairlead::format
 
 namespace fairlead::net {
+
+class FilterState;
 
 struct Findings {
   // The socket's own, whatever a proxy before us says.
@@ -51,7 +52,7 @@ struct Findings {
   // Type-length-values of the PROXY protocol that hosts may be told, as they came.
   std::string passed_tlvs;
   // What filters keep with the connection, under names; null: nothing.
-  std::shared_ptr<format::FilterState> filter_state;
+  std::shared_ptr<FilterState> filter_state;
   // What hosts are connected to from; null: this machine's own address.
   SharedSource source;
   // Of a connection from within: what its host and cluster tell; null: nothing.

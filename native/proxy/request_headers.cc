@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "http/request_id.h"
 #include "proxy/client_cert_header.h"
-#include "proxy/request_id.h"
 #include "route/tree_facts.h"
 
 namespace fairlead::proxy {
@@ -287,15 +287,15 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
   if (plan.generate_request_id) {
     const bool force = edge && !plan.preserve_external_request_id;
     if (!entry || entry->value_size == 0 || force) {
-      char* text = context.arena.allocate(kRequestIdBytes);
-      headers.set(HeaderId::XRequestId, writeRequestId(context.upstream.random, text));
+      char* text = context.arena.allocate(http::kRequestIdBytes);
+      headers.set(HeaderId::XRequestId, http::writeRequestId(context.upstream.random, text));
       entry = headers.find(HeaderId::XRequestId);
-    } else if (edge && !plan.keeps_request_ids && entry->value_size == kRequestIdBytes) {
+    } else if (edge && !plan.keeps_request_ids && entry->value_size == http::kRequestIdBytes) {
       // Nobody outside says that a request is to be traced.
-      char* const fresh = context.arena.allocate(kRequestIdBytes);
-      std::memcpy(fresh, entry->value().data(), kRequestIdBytes);
-      fresh[kTraceReasonAt] = kNoTraceReason;
-      entry->setValue({fresh, kRequestIdBytes});
+      char* const fresh = context.arena.allocate(http::kRequestIdBytes);
+      std::memcpy(fresh, entry->value().data(), http::kRequestIdBytes);
+      fresh[http::kTraceReasonAt] = http::kNoTraceReason;
+      entry->setValue({fresh, http::kRequestIdBytes});
     }
   }
   if (entry) facts.request_id = entry->value();

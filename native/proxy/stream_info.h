@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "format/context.h"
-#include "format/filter_state.h"
 #include "http/byte_meter.h"
 #include "http/kept_names.h"
 #include "http/saved_head.h"
 #include "log/log.h"
+#include "net/filter_state.h"
 #include "proxy/http_server.h"
 #include "tracing/request_trace.h"
 
@@ -129,7 +129,7 @@ struct StreamInfo {
     // Which filter gave an answer in place of a host.
     std::string_view reply_owner;
     // Null: nobody has set any.
-    std::unique_ptr<format::FilterState> filter_state;
+    std::unique_ptr<net::FilterState> filter_state;
 
     void clear();
   };

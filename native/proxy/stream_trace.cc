@@ -1,7 +1,7 @@
 // A stream and its spans: whether it is traced, what it is called, and who is told.
 #include "base/hex.h"
+#include "http/request_id.h"
 #include "proxy/downstream.h"
-#include "proxy/request_id.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -31,13 +31,13 @@ char digitOf(Reason reason) {
     case Reason::NotTraceable:
       break;
   }
-  return kNoTraceReason;
+  return http::kNoTraceReason;
 }
 
 Reason reasonIn(std::string_view id) {
-  if (id.size() != kRequestIdBytes) return Reason::NotTraceable;
+  if (id.size() != http::kRequestIdBytes) return Reason::NotTraceable;
   for (const Reason reason : {Reason::ServiceForced, Reason::Sampled, Reason::ClientForced}) {
-    if (id[kTraceReasonAt] == digitOf(reason)) return reason;
+    if (id[http::kTraceReasonAt] == digitOf(reason)) return reason;
   }
   return Reason::NotTraceable;
 }
@@ -107,9 +107,9 @@ Reason Stream::decideTrace(HeaderMap& headers) {
   bool is_news = false;
   const Reason reason =
       decide(sampling, headers, id->value(), packs, context().upstream.random, &is_news);
-  if (!is_news || !packs || id->value().size() != kRequestIdBytes) return reason;
+  if (!is_news || !packs || id->value().size() != http::kRequestIdBytes) return reason;
   std::string packed(id->value());
-  packed[kTraceReasonAt] = digitOf(reason);
+  packed[http::kTraceReasonAt] = digitOf(reason);
   id->setValue(context().arena.copy(packed));
   if (!request_id_.empty()) request_id_ = packed;
   return reason;

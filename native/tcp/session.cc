@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "base/wall_clock.h"
-#include "format/filter_state.h"
 #include "log/log.h"
+#include "net/filter_state.h"
 
 namespace fairlead::tcp {
 
@@ -93,7 +93,7 @@ void Session::watchDuration() {
 }
 
 const std::string* Session::stateOf(std::string_view key) const {
-  const format::FilterState* const state = filterState();
+  const net::FilterState* const state = filterState();
   return state ? state->find(key) : nullptr;
 }
 

@@ -1,5 +1,5 @@
 #include "format/origin.h"
-#include "proxy/request_id.h"
+#include "http/request_id.h"
 #include "tcp/session.h"
 
 namespace fairlead::tcp {
@@ -113,8 +113,8 @@ void Session::describe(format::FormatContext* context) const {
   context->started_us = startedAtMicros();
   context->exchange = exchange_.get();
   if (stream_id_.empty()) {
-    char text[proxy::kRequestIdBytes];
-    stream_id_ = proxy::writeRequestId(proxy_.context().random, text);
+    char text[http::kRequestIdBytes];
+    stream_id_ = http::writeRequestId(proxy_.context().random, text);
   }
   context->stream_id = stream_id_;
   context->downstream_close = client_close_;

@@ -1,5 +1,5 @@
+#include "http/request_id.h"
 #include "log/log.h"
-#include "proxy/request_id.h"
 #include "tcp/session.h"
 
 namespace fairlead::tcp {
@@ -58,9 +58,9 @@ void Session::makeTunnelId() {
   if (tunneling.idHeader().empty()) return;
   metadata_ = std::make_unique<net::Findings::Metadata>();
   if (const net::Findings::Metadata* const known = metadata()) *metadata_ = *known;
-  char text[proxy::kRequestIdBytes];
+  char text[http::kRequestIdBytes];
   (*metadata_)[std::string(Tunneling::kMetadataSpace)][tunneling.idKey()] =
-      proxy::writeRequestId(proxy_.context().random, text);
+      http::writeRequestId(proxy_.context().random, text);
 }
 
 std::string_view Session::tunnelId() const {

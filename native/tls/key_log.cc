@@ -26,7 +26,7 @@ bool contains(const std::vector<net::Cidr>& ranges, GetName get_name, int fd) {
 }  // namespace
 
 Result<std::shared_ptr<const KeyLog>> KeyLog::open(const plan::TlsKeyLog& plan,
-                                                   access_log::LogFiles& files) {
+                                                   log_files::LogFiles& files) {
   auto log = std::make_shared<KeyLog>();
   for (const plan::CidrRange& range : plan.local) log->local_.emplace_back(range);
   for (const plan::CidrRange& range : plan.remote) log->remote_.emplace_back(range);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log/log_files.h"
 #include "base/result.h"
+#include "log_files/log_files.h"
 #include "net/address.h"
 #include "plan/plan.gen.h"
 
@@ -16,7 +16,7 @@ namespace fairlead::tls {
 class KeyLog {
  public:
   static Result<std::shared_ptr<const KeyLog>> open(const plan::TlsKeyLog& plan,
-                                                    access_log::LogFiles& files);
+                                                    log_files::LogFiles& files);
 
   // The worker's thread: a line of the connection with that socket.
   void write(unsigned worker, int fd, std::string_view line) const;
@@ -27,7 +27,7 @@ class KeyLog {
   // Empty: any address.
   std::vector<net::Cidr> local_;
   std::vector<net::Cidr> remote_;
-  std::shared_ptr<access_log::LogFile> file_;
+  std::shared_ptr<log_files::LogFile> file_;
 };
 
 }  // namespace fairlead::tls

@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "format/filter_state.h"
 #include "log/log.h"
 #include "net/connection.h"
 #include "net/downstream_connection.h"
+#include "net/filter_state.h"
 #include "tls/counts.h"
 #include "tls/failure.h"
 #include "tls/session_store.h"
@@ -201,8 +201,7 @@ int Transport::onVerify(X509_STORE_CTX* store, void*) {
 // What filters say of the connection; empty: nothing.
 std::string_view Transport::workload() const {
   constexpr std::string_view kKey = "envoy.tls.cert_validator.spiffe.workload_trust_domain";
-  const format::FilterState* const state =
-      opening_->owner ? opening_->owner->filterState() : nullptr;
+  const net::FilterState* const state = opening_->owner ? opening_->owner->filterState() : nullptr;
   const std::string* const domain = state ? state->find(kKey) : nullptr;
   return domain ? std::string_view(*domain) : std::string_view();
 }

@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "base/text.h"
-#include "proxy/request_id.h"
+#include "http/request_id.h"
 #include "tracing/header_values.h"
 #include "tracing/propagation.h"
 
@@ -15,8 +15,8 @@ constexpr std::string_view kSw8 = "sw8";
 constexpr size_t kSw8Parts = 8;
 
 std::string newId(Random& random) {
-  char text[proxy::kRequestIdBytes];
-  return std::string(proxy::writeRequestId(random, text));
+  char text[http::kRequestIdBytes];
+  return std::string(http::writeRequestId(random, text));
 }
 
 void appendBase64(std::string_view text, std::string* out) {

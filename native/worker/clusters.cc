@@ -35,7 +35,7 @@ SharedWatch watchOf(const Cluster& cluster) {
 
 Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
                    TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
-                   access_log::LogFiles& logs, health::Checker& checker,
+                   log_files::LogFiles& logs, health::Checker& checker,
                    std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
                    std::string zone)
     : registry_(registry),

@@ -36,7 +36,7 @@ class Clusters {
   // null.
   Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
            TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
-           access_log::LogFiles& logs, health::Checker& checker,
+           log_files::LogFiles& logs, health::Checker& checker,
            std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
            std::string zone);
 
@@ -182,7 +182,7 @@ class Clusters {
   BuildRules build_rules_;
   const net::SharedTransport transport_;
   RuntimeSlots& slots_;
-  access_log::LogFiles& logs_;
+  log_files::LogFiles& logs_;
   health::Checker& checker_;
   const std::shared_ptr<upstream::HealthInbox> health_;
   // Of clusters whose hosts are checked, by number.

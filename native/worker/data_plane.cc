@@ -19,7 +19,7 @@ using stats::plainScope;
 
 const ApplyError kStopping{"plan", "", "the proxy is stopping: nothing is applied any more"};
 
-Listeners::Workers makeWorkers(const DataPlane::Options& options, access_log::LogFiles& logs) {
+Listeners::Workers makeWorkers(const DataPlane::Options& options, log_files::LogFiles& logs) {
   Listeners::Workers workers;
   for (unsigned i = 0; i < options.workers; ++i) {
     workers.push_back(std::make_unique<Worker>(i, logs, options.intervals));

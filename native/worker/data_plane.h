@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log/log_files.h"
 #include "base/runtime_slots.h"
 #include "caches/cache_stores.h"
 #include "filters/http/demands.h"
@@ -23,6 +22,7 @@
 #include "filters/http/published.h"
 #include "filters/http/tap.h"
 #include "filters/jwt/key_store.h"
+#include "log_files/log_files.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "tracing/spans.h"
@@ -53,7 +53,7 @@ class DataPlane {
     unsigned workers = 1;
     Worker::Intervals intervals = {};
     // An access log is flushed when a worker holds as much of it.
-    size_t log_flush_bytes = access_log::LogFiles::kFlushBytes;
+    size_t log_flush_bytes = log_files::LogFiles::kFlushBytes;
     // A sink wants the single values of histograms.
     bool keeps_samples = false;
     // This proxy's own; empty: answers are not counted by zones.
@@ -267,7 +267,7 @@ class DataPlane {
   std::shared_ptr<stats::Block<stats::OverloadAction>> overload_action_stats_;
   // As net::Overload::Update.
   uint32_t min_account_power_ = 0;
-  access_log::LogFiles logs_;
+  log_files::LogFiles logs_;
   access_log::ServiceLogs service_logs_{options_.workers + 1, logs_.post(), options_.entry_sink};
   AdminLog admin_log_;
   // The numbers of the names of clusters and route tables: held by much of what follows, so they go

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "access_log/log_files.h"
 #include "access_log/service_logs.h"
 #include "base/name_ids.h"
 #include "base/result.h"
@@ -20,6 +19,7 @@
 #include "filters/listener/listener_filters.h"
 #include "filters/network/connection_guard.h"
 #include "filters/network/gates.h"
+#include "log_files/log_files.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "worker/drain.h"
@@ -36,7 +36,7 @@ struct ListenerParts {
   stats::Registry& registry;
   unsigned workers;
   RuntimeSlots& slots;
-  access_log::LogFiles& logs;
+  log_files::LogFiles& logs;
   access_log::ServiceLogs& service_logs;
   // The numbers of their names.
   NameIds& clusters;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "access_log/log_file.h"
+#include "log_files/log_file.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
 #include "upstream/outlier/event_log.h"
@@ -26,7 +26,7 @@ class Outliers {
         reports_(std::make_shared<upstream::OutlierReports>(std::move(wake))) {}
 
   // Where all of them tell what becomes of hosts.
-  void logTo(std::shared_ptr<access_log::LogFile> file) { log_.use(std::move(file)); }
+  void logTo(std::shared_ptr<log_files::LogFile> file) { log_.use(std::move(file)); }
   // Gives a cluster the detector that it is configured with, if any.
   void attach(upstream::Cluster& cluster, uint64_t now_ms);
   // What is to be done by now, in milliseconds of upstream::hostClockMs(). Returns the names of the

@@ -16,7 +16,7 @@ namespace fairlead::worker {
 
 class TlsSockets {
  public:
-  TlsSockets(stats::Registry& registry, unsigned workers, access_log::LogFiles& logs)
+  TlsSockets(stats::Registry& registry, unsigned workers, log_files::LogFiles& logs)
       : registry_(registry), workers_(workers), logs_(logs) {}
 
   // Of a listener, whose statistics have the scope.
@@ -45,7 +45,7 @@ class TlsSockets {
 
   stats::Registry& registry_;
   const unsigned workers_;
-  access_log::LogFiles& logs_;
+  log_files::LogFiles& logs_;
   // By the ids of their contexts.
   std::map<uint32_t, Socket> sockets_;
 };

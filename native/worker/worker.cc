@@ -32,7 +32,7 @@ constexpr int kEventsBetweenLooks = 16;
 
 }  // namespace
 
-Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals)
+Worker::Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals)
     : index_(index),
       clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index, overload_,
                                           static_cast<net::InternalListeners*>(this)}),

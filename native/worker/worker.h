@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "access_log/log_files.h"
 #include "http/http2/stream_pool.h"
+#include "log_files/log_files.h"
 #include "net/internal_listeners.h"
 #include "net/listener.h"
 #include "net/loop.h"
@@ -33,7 +33,7 @@ class Worker final : private net::ListenerDirectory,
     // How long what a burst has left rests without being needed; at most twice.
     net::Millis trim_ms = 10'000;
   };
-  Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals);
+  Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 

@@ -172,8 +172,8 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   // What logs may ask of the call, unless something else has the filter's name.
   void keepFigures() {
     if (!settings_.plan.has_filter_state) return;
-    format::FilterState& state = format::ensureFilterState(scope_.notes.filter_state);
-    const format::StateObject* const before = state.findObject(settings_.name);
+    net::FilterState& state = net::ensureFilterState(scope_.notes.filter_state);
+    const net::StateObject* const before = state.findObject(settings_.name);
     auto figures = std::make_shared<AuthzFigures>();
     if ((before && before->kind() == figures->kind()) || !state.put(settings_.name, figures)) {
       count(AuthzCounter::FilterStateNameCollision);

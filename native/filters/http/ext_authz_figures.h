@@ -8,12 +8,12 @@
 #include <string_view>
 
 #include "format/append_number.h"
-#include "format/filter_state.h"
 #include "http/byte_meter.h"
+#include "net/filter_state.h"
 
 namespace fairlead::filters {
 
-class AuthzFigures final : public format::StateObject {
+class AuthzFigures final : public net::StateObject {
  public:
   const void* kind() const override { return &kKind; }
   bool appendField(std::string_view field, std::string* out) const override {

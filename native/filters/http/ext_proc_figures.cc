@@ -148,10 +148,10 @@ bool ProcFigures::appendField(std::string_view field, std::string* out) const {
 }
 
 std::shared_ptr<ProcFigures> figuresOf(const std::string& name, const FilterNotes& notes) {
-  if (!format::isFilterStateWanted()) return nullptr;
-  format::FilterState& state = format::ensureFilterState(notes.filter_state);
+  if (!net::isFilterStateWanted()) return nullptr;
+  net::FilterState& state = net::ensureFilterState(notes.filter_state);
   auto made = std::make_shared<ProcFigures>();
-  const std::shared_ptr<format::StateObject> before = state.shareObject(name);
+  const std::shared_ptr<net::StateObject> before = state.shareObject(name);
   if (before && before->kind() == made->kind()) {
     return std::static_pointer_cast<ProcFigures>(before);
   }

@@ -11,12 +11,12 @@
 
 #include "filters/http/ext_proc_edits.h"
 #include "filters/http/http_filter.h"
-#include "format/filter_state.h"
 #include "http/byte_meter.h"
+#include "net/filter_state.h"
 
 namespace fairlead::filters {
 
-class ProcFigures final : public format::StateObject {
+class ProcFigures final : public net::StateObject {
  public:
   enum class Part : uint8_t { Head, Body, Trailers };
 

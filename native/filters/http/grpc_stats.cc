@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "format/append_number.h"
-#include "format/filter_state.h"
 #include "format/grpc_status.h"
 #include "http/grpc_frames.h"
+#include "net/filter_state.h"
 
 namespace fairlead::filters {
 
@@ -21,7 +21,7 @@ bool isGrpc(const HeaderMap& headers) {
 }
 
 // What logs may ask of a request's messages.
-class MessageFigures final : public format::StateObject {
+class MessageFigures final : public net::StateObject {
  public:
   const void* kind() const override { return &kKind; }
   bool appendText(std::string* out) const override {
@@ -67,7 +67,7 @@ class GrpcStats final : public HttpFilter {
         place_(place) {}
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&, bool) override {
-    tells_figures_ = config_.plan().has_filter_state && format::isFilterStateWanted();
+    tells_figures_ = config_.plan().has_filter_state && net::isFilterStateWanted();
     is_grpc_ = isGrpc(head.headers);
     if (!is_grpc_) return FilterStatus::Continue;
     const std::string_view path = head.path.substr(0, head.path.find('?'));
@@ -137,7 +137,7 @@ class GrpcStats final : public HttpFilter {
     if (!tells_figures_ || frames.count() == before) return;
     if (!figures_) {
       figures_ = std::make_shared<MessageFigures>();
-      format::ensureFilterState(notes_.filter_state).put(kMessageFigures, figures_);
+      net::ensureFilterState(notes_.filter_state).put(kMessageFigures, figures_);
     }
     figures_->requests = requests_.count();
     figures_->responses = responses_.count();

@@ -31,8 +31,8 @@
 #include "filters/http/local_reply.h"
 #include "filters/http/published.h"
 #include "format/filter_metadata.h"
-#include "format/filter_state.h"
 #include "http/message.h"
+#include "net/filter_state.h"
 #include "net/timer_wheel.h"
 #include "route/request_view.h"
 #include "route/route.h"
@@ -79,7 +79,7 @@ struct FilterNotes {
   // Those that have types of their own; they live as long as the request.
   std::vector<const plan::TypedMetadata*>& typed_metadata;
   // Null: nobody has set any.
-  std::unique_ptr<format::FilterState>& filter_state;
+  std::unique_ptr<net::FilterState>& filter_state;
   // The host that the first try is to go to; no address: whoever's turn it is.
   struct OverrideHost {
     std::string_view address;

@@ -278,7 +278,7 @@ BuiltFilter JwtAuthnConfig::build(const plan::JwtAuthn& plan, const ConfigScope&
 }
 
 const JwtRequirement* JwtAuthnConfig::find(const route::RequestView& view,
-                                           const format::FilterState* state) const {
+                                           const net::FilterState* state) const {
   const std::string_view path = view.pathOnly();
   for (const Rule& rule : rules_) {
     if (rule.match.matches(view, path)) return rule.requirement.get();

@@ -41,8 +41,7 @@ class JwtAuthnConfig final : public HttpFilterConfig {
                    FilterPlace& place) const override;
 
   // Null: nothing is required.
-  const JwtRequirement* find(const route::RequestView& view,
-                             const format::FilterState* state) const;
+  const JwtRequirement* find(const route::RequestView& view, const net::FilterState* state) const;
   // What a route names. Null: it is not there.
   const JwtRequirement* findNamed(std::string_view name) const;
   const std::string& names() const { return names_; }

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "filters/http/http_filters.h"
-#include "format/filter_state.h"
+#include "net/filter_state.h"
 #include "route/tree_facts.h"
 #include "stats/scopes.h"
 
@@ -22,7 +22,7 @@ constexpr std::string_view kMatchedActions =
     "envoy.extensions.filters.http.composite.matched_actions";
 
 // What has taken the places of composite filters, for formats.
-class MatchedActions final : public format::StateObject {
+class MatchedActions final : public net::StateObject {
  public:
   static constexpr char kKind = 0;
   static constexpr const void* kKindAddress = &kKind;
@@ -167,13 +167,13 @@ class Matched final : public HttpFilter {
     if (action.filters.empty()) return;
     if (action.share && scope_.stream_id % kAllMillionths >= action.share->value()) return;
     config_.countDelegated(scope_.worker, true);
-    if (format::isFilterStateWanted()) tellAction(action.name);
+    if (net::isFilterStateWanted()) tellAction(action.name);
     place_.insert(action.filters);
   }
 
   void tellAction(const std::string& name) {
-    format::FilterState& state = format::ensureFilterState(scope_.notes.filter_state);
-    std::shared_ptr<format::StateObject> known = state.shareObject(kMatchedActions);
+    net::FilterState& state = net::ensureFilterState(scope_.notes.filter_state);
+    std::shared_ptr<net::StateObject> known = state.shareObject(kMatchedActions);
     if (!known) {
       known = std::make_shared<MatchedActions>();
       if (!state.put(kMatchedActions, known)) return;

@@ -38,7 +38,7 @@ Result<RbacCondition> RbacCondition::build(const plan::RbacCondition& plan) {
   }
   if (plan.range) condition.range_.emplace(*plan.range);
   for (const plan::CidrRange& range : plan.ranges) condition.ranges_.emplace_back(range);
-  if (plan.kind == ConditionKind::FilterState) format::wantFilterState();
+  if (plan.kind == ConditionKind::FilterState) net::wantFilterState();
   if (plan.metadata) {
     Result<match::MetadataCondition> metadata = match::MetadataCondition::build(*plan.metadata);
     if (!metadata) return metadata.error();
@@ -90,12 +90,12 @@ bool RbacCondition::holds(const RbacRequest& request) const {
   return false;
 }
 
-bool RbacCondition::isKept(const format::FilterState* state) const {
+bool RbacCondition::isKept(const net::FilterState* state) const {
   if (!state) return false;
   const std::string* const value = state->find(plan_.key);
   if (text_) {
     std::string room;
-    const format::StateObject* const object = value ? nullptr : state->findObject(plan_.key);
+    const net::StateObject* const object = value ? nullptr : state->findObject(plan_.key);
     if (value || (object && object->appendText(&room)))
       return text_->matches(value ? *value : room);
     return false;

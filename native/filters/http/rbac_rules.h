@@ -36,7 +36,7 @@ class RbacCondition {
 
  private:
   bool isIn(const net::Address* address) const;
-  bool isKept(const format::FilterState* state) const;
+  bool isKept(const net::FilterState* state) const;
   bool isAuthenticated(const net::TlsInfo* tls) const;
 
   // Numbers, names and literals; the rest is built below.

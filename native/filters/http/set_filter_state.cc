@@ -42,14 +42,14 @@ FilterStateValues::FilterStateValues(const plan::SetFilterState& plan)
   }
 }
 
-void FilterStateValues::set(std::unique_ptr<format::FilterState>& state,
+void FilterStateValues::set(std::unique_ptr<net::FilterState>& state,
                             const format::FormatContext& context) const {
   std::string text;
   for (const Value& value : values_) {
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
-    format::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only);
+    net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only);
   }
 }
 

@@ -24,7 +24,7 @@ void setOf(const StateValues& values, net::DownstreamConnection& connection) {
   context.started_us = connection.startedAtMicros();
   context.start_time_us = wallClockMicros();
   format::describeConnection(connection, &context);
-  std::shared_ptr<format::FilterState> state = connection.sharedFilterState();
+  std::shared_ptr<net::FilterState> state = connection.sharedFilterState();
   values.set(&state, context);
   connection.keepFilterState(std::move(state));
 }
@@ -117,14 +117,14 @@ StateValues::StateValues(const std::vector<plan::FilterStateValue>& plans) {
   }
 }
 
-void StateValues::set(std::shared_ptr<format::FilterState>* state,
+void StateValues::set(std::shared_ptr<net::FilterState>* state,
                       const format::FormatContext& context) const {
   std::string text;
   for (const Value& value : values_) {
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
-    if (!*state) *state = std::make_shared<format::FilterState>();
+    if (!*state) *state = std::make_shared<net::FilterState>();
     (*state)->set(value.plan.key, text, value.plan.read_only);
   }
 }

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "format/filter_state.h"
 #include "format/format.h"
+#include "net/filter_state.h"
 #include "net/listener_filter.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
@@ -20,7 +20,7 @@ class StateValues {
 
   bool empty() const { return values_.empty(); }
   // `state`: made where there is none and there is something to keep.
-  void set(std::shared_ptr<format::FilterState>* state, const format::FormatContext& context) const;
+  void set(std::shared_ptr<net::FilterState>* state, const format::FormatContext& context) const;
 
  private:
   struct Value {

@@ -136,8 +136,8 @@ void OutlierEventLog::onUnejected(std::string_view cluster, const Host& host, ui
 }
 
 void OutlierEventLog::write(std::string_view line) {
-  file_->lane(access_log::kControlThread)->append(line).push_back('\n');
-  file_->lineDone(access_log::kControlThread);
+  file_->lane(log_files::kControlThread)->append(line).push_back('\n');
+  file_->lineDone(log_files::kControlThread);
   file_->flushControlThread();
 }
 

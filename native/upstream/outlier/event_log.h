@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "access_log/log_file.h"
+#include "log_files/log_file.h"
 #include "upstream/outlier/detector.h"
 
 namespace fairlead::upstream {
@@ -13,7 +13,7 @@ namespace fairlead::upstream {
 class OutlierEventLog final : public OutlierListener {
  public:
   // Null: nothing is written.
-  void use(std::shared_ptr<access_log::LogFile> file) { file_ = std::move(file); }
+  void use(std::shared_ptr<log_files::LogFile> file) { file_ = std::move(file); }
 
   void onEjected(std::string_view cluster, const Host& host, OutlierKind kind, bool is_enforced,
                  const SuccessRates& rates, uint64_t now_ms) override;
@@ -22,7 +22,7 @@ class OutlierEventLog final : public OutlierListener {
  private:
   void write(std::string_view line);
 
-  std::shared_ptr<access_log::LogFile> file_;
+  std::shared_ptr<log_files::LogFile> file_;
 };
 
 // The lines, without their ends. `wall_ms`: since 1970; `now_ms`: of the detector's clock.

@@ -22,7 +22,8 @@ TEST("what the filter accepts is written in the format, one line for each reques
   char path[] = "/tmp/fairlead-access-XXXXXX";
   ::close(::mkstemp(path));
   stats::Registry registry(1);
-  LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
+  log_files::LogFiles files(1,
+                            registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
   ServiceLogs services(1, files.post(), nullptr);
   plan::AccessLog plan;
   plan.path = path;
@@ -52,7 +53,8 @@ TEST("what the filter accepts is written in the format, one line for each reques
 
 TEST("a log whose file cannot be opened is refused") {
   stats::Registry registry(1);
-  LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
+  log_files::LogFiles files(1,
+                            registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
   ServiceLogs services(1, files.post(), nullptr);
   plan::AccessLog plan;
   plan.path = "/nowhere/at/all.log";

@@ -1,5 +1,5 @@
 // Request ids: random UUIDs of version 4, in the form that RFC 9562 writes them.
-#include "proxy/request_id.h"
+#include "http/request_id.h"
 
 #include <cstdio>
 #include <string>
@@ -29,8 +29,8 @@ TEST("A request id has the two digits of each of its bytes, a version and a vari
   Random one;
   Random same = one;
   for (int i = 0; i < 1000; ++i) {
-    char text[proxy::kRequestIdBytes];
-    const std::string_view written = proxy::writeRequestId(one, text);
+    char text[http::kRequestIdBytes];
+    const std::string_view written = http::writeRequestId(one, text);
     const uint64_t high = same.next();
     EXPECT_EQ(std::string(written), writtenPlainly(high, same.next()));
   }

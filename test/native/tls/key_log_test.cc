@@ -34,7 +34,7 @@ TEST("Secrets go to the key log, of connections between the addresses that it na
   const test::Authority authority;
   const auto logged = [&](uint32_t version, const std::vector<plan::CidrRange>& local) {
     {
-      access_log::LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("f.")), 0);
+      log_files::LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("f.")), 0);
       plan::TlsContext plan = test::serverPlan({authority.sign("server")});
       plan.max_version = version;
       plan::TlsKeyLog& log = plan.key_log.emplace();

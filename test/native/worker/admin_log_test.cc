@@ -25,7 +25,7 @@ TEST("An admin request is shown with its own headers, those of its answer and it
   ::close(::mkstemp(path));
   stats::Registry registry(1);
   auto stats = registry.create<stats::Filesystem>(stats::plainScope("filesystem."));
-  access_log::LogFiles files(1, stats);
+  log_files::LogFiles files(1, stats);
   access_log::ServiceLogs services(1, files.post(), nullptr);
   AdminLog admin;
   plan::AdminRequest request;

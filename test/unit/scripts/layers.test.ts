@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { packageRoot } from '../../../src/base/package-root.js';
 
 type Imports = readonly (readonly [from: string, to: string])[];
-const { circles, importsOf, upwardImports } = (await import(
+const { circles, importsOf, includesOf, upwardImports } = (await import(
   join(packageRoot(), 'scripts', 'layers.mjs')
 )) as {
   importsOf(file: string, text: string): Imports;
-  upwardImports(imports: Imports, layers: readonly (readonly string[])[]): string[];
+  includesOf(file: string, text: string): Imports;
+  upwardImports(imports: Imports, layers: readonly (readonly string[])[], house?: string): string[];
   circles(imports: Imports): string[];
 };
 
@@ -43,6 +44,18 @@ test('an import leads to a layer below or stays in its folder; up and across are
   assert.deepEqual(upwardImports(imports, LAYERS), [
     'src/base/x.ts imports src/server/y.ts, which is not in a layer below it',
     'src/admin/x.ts imports src/grpc/y.ts, which is not in a layer below it',
+  ]);
+});
+
+test('what a source of the data plane includes is held to its layers in the same way', () => {
+  const text = '#include "base/y.h"\n\n#include <vector>\n#include "server/z.h"\n';
+  const includes = includesOf('admin/x.cc', text);
+  assert.deepEqual(includes, [
+    ['admin/x.cc', 'base/y.h'],
+    ['admin/x.cc', 'server/z.h'],
+  ]);
+  assert.deepEqual(upwardImports(includes, LAYERS, 'native'), [
+    'native/admin/x.cc imports native/server/z.h, which is not in a layer below it',
   ]);
 });
 

@@ -54,8 +54,9 @@ test('a name may be a cluster of its own, which is compiled when it is asked for
   assert.deepEqual(issuesOf(compiled), []);
   const [named] = compiled.named;
   assert.equal(named?.kind, 'clusters');
-  const plan =
-    named?.kind === 'clusters' ? named.clusters.compile({ host: 'a.test', port: 81 }) : undefined;
+  const { plan, message } =
+    (named?.kind === 'clusters' && named.clusters.compile({ host: 'a.test', port: 81 })) || {};
+  assert.equal(message?.name, 'DFPCluster:a.test:81');
   assert.equal(plan?.cluster.name, 'DFPCluster:a.test:81');
   assert.equal(plan?.dns?.endpoints[0]?.hostname, 'a.test');
   assert.equal(plan?.cluster.named_hosts, undefined);

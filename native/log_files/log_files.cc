@@ -1,8 +1,8 @@
-#include "access_log/log_files.h"
+#include "log_files/log_files.h"
 
 #include <utility>
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 LogFiles::LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats, size_t flush_bytes)
     : workers_(workers),
@@ -66,4 +66,4 @@ void LogFiles::stop() {
   for (const std::shared_ptr<LogFile>& file : files()) flusher_.writeRest(*file);
 }
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 class WorkerPost {
  public:
@@ -33,4 +33,4 @@ class WorkerPost {
   Send send_;  // Guarded by mutex_.
 };
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "access_log/log_lines.h"
-#include "access_log/worker_post.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "log_files/log_lines.h"
+#include "log_files/worker_post.h"
 #include "net/file_descriptor.h"
 #include "stats/registry.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 using FilesystemStats = stats::Block<stats::Filesystem>;
 
@@ -119,4 +119,4 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   int last_polls_ = 0;
 };
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -1,4 +1,4 @@
-#include "access_log/log_files.h"
+#include "log_files/log_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@
 #include "stats/scopes.h"
 #include "test/native/test.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 namespace {
 
 // A folder of its own for a test, removed at the end.
@@ -449,4 +449,4 @@ TEST("workers log at once, while files are opened and rotated: none is lost, tor
 }
 
 }  // namespace
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

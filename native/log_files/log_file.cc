@@ -1,4 +1,4 @@
-#include "access_log/log_file.h"
+#include "log_files/log_file.h"
 
 #include <poll.h>
 
@@ -8,11 +8,11 @@
 #include <cstring>
 #include <utility>
 
-#include "access_log/flusher.h"
 #include "base/append_file.h"
 #include "base/line_lock.h"
+#include "log_files/flusher.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 namespace {
 
@@ -189,4 +189,4 @@ bool LogFile::isEmpty() {
                      [](const Lane& lane) { return lane.lines.empty(); });
 }
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -1,8 +1,8 @@
-#include "access_log/log_lines.h"
+#include "log_files/log_lines.h"
 
 #include <algorithm>
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 size_t LogLines::lineDone(uint64_t ended_ns) {
   const size_t length = text_.size() - begin(marks_.size());
@@ -69,4 +69,4 @@ std::string_view LogLines::inOrder(const std::vector<LogLines>& parts, std::stri
   return *merged;
 }
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

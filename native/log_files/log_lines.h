@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 class LogLines {
  public:
@@ -40,4 +40,4 @@ class LogLines {
   std::vector<Mark> marks_;
 };
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -1,8 +1,8 @@
-#include "access_log/log_lines.h"
+#include "log_files/log_lines.h"
 
 #include "test/native/test.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 namespace {
 
 struct Line {
@@ -62,4 +62,4 @@ TEST("later lines are appended with their moments") {
 }
 
 }  // namespace
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace fairlead::format {
+namespace fairlead::net {
 
 // Whether anything that was ever built asks for what is kept. For good, once it is so; any thread.
 inline std::atomic<bool> filter_state_wanted{false};
@@ -92,4 +92,4 @@ inline FilterState& ensureFilterState(std::unique_ptr<FilterState>& state) {
   return *state;
 }
 
-}  // namespace fairlead::format
+}  // namespace fairlead::net

@@ -1,9 +1,9 @@
-#include "access_log/flusher.h"
+#include "log_files/flusher.h"
 
 #include <chrono>
 #include <utility>
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 namespace {
 
@@ -115,4 +115,4 @@ void Flusher::countDrops(uint64_t writes, uint64_t bytes) {
   stats.down(Gauge::WriteTotalBuffered, bytes);
 }
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

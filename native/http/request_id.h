@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace fairlead::proxy {
+namespace fairlead::http {
 
 constexpr size_t kRequestIdBytes = 36;
 // The digit that says why the request is traced; as an id is made, it is not.
@@ -46,4 +46,4 @@ inline std::string_view writeRequestId(Random& random, char* out) {
   return {out, kRequestIdBytes};
 }
 
-}  // namespace fairlead::proxy
+}  // namespace fairlead::http

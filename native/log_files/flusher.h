@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "access_log/log_file.h"
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "log_files/log_file.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 class Flusher {
  public:
@@ -82,4 +82,4 @@ class Flusher {
   const int error_;
 };
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files

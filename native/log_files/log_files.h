@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "access_log/flusher.h"
-#include "access_log/log_file.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "log_files/flusher.h"
+#include "log_files/log_file.h"
 
-namespace fairlead::access_log {
+namespace fairlead::log_files {
 
 class LogFiles {
  public:
@@ -55,4 +55,4 @@ class LogFiles {
   Flusher flusher_;
 };
 
-}  // namespace fairlead::access_log
+}  // namespace fairlead::log_files
