@@ -13,6 +13,9 @@ constexpr size_t kLeastGathered = 4 * 1024;
 // Of TLS. Less room than this at its end is not worth a frame.
 constexpr uint32_t kRecordBytes = 16 * 1024;
 constexpr uint32_t kLeastAtEnd = 1024;
+// Of a frame about the connection or a stream, behind its head: an end with the longest of its
+// texts.
+constexpr size_t kMostControlBytes = 80;
 
 }  // namespace
 
@@ -43,7 +46,8 @@ void Session::countOut(bool is_control) {
 }
 
 void Session::sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_view payload) {
-  char frame[kFrameHeadBytes + 64];
+  FL_CHECK(payload.size() <= kMostControlBytes);
+  char frame[kFrameHeadBytes + kMostControlBytes];
   char* const to = writeFrameHead(frame, static_cast<uint32_t>(payload.size()), type, flags, id);
   std::copy(payload.begin(), payload.end(), to);
   out({frame, kFrameHeadBytes + payload.size()},
@@ -110,7 +114,7 @@ void Session::sendWindowUpdate(uint32_t id, uint32_t bytes) {
 }
 
 void Session::goAway(uint32_t last_stream, ErrorCode code, std::string_view text) {
-  char payload[80];
+  char payload[kMostControlBytes];
   char* to = write32(write32(payload, last_stream), static_cast<uint32_t>(code));
   text = text.substr(0, sizeof(payload) - 8);
   to = std::copy(text.begin(), text.end(), to);

@@ -71,6 +71,24 @@ inline void repeatRequests(Socket& socket, int) {
   }
 }
 
+// Of chunks, without trailers.
+inline std::string unchunked(std::string_view body) {
+  std::string out;
+  while (!body.empty()) {
+    const size_t size = std::stoul(std::string(body.substr(0, body.find('\r'))), nullptr, 16);
+    body.remove_prefix(body.find('\n') + 1);
+    out += body.substr(0, size);
+    body.remove_prefix(std::min(body.size(), size + 2));
+    if (size == 0) break;
+  }
+  return out;
+}
+
+// What is in its chunks, however many they are.
+inline std::string bodyOf(std::string_view message) {
+  return unchunked(message.substr(message.find("\r\n\r\n") + 4));
+}
+
 inline bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }

@@ -105,8 +105,8 @@ TEST("Over connections that were made ahead a relay passes bytes, and each half 
   }
   EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 0));
   // One waits for the next client.
+  EXPECT(proxy.waitFor("cluster.origin.upstream_cx_active", 1));
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_total"), 2u);
-  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_active"), 1u);
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_remote_with_active_rq"), 1u);
 }
 

@@ -52,23 +52,6 @@ std::string unpacked(std::string_view bytes) {
   return std::string(config.value()->make()->decode(bytes).data);
 }
 
-// Of chunks, without trailers.
-std::string unchunked(std::string_view body) {
-  std::string out;
-  while (!body.empty()) {
-    const size_t size = std::stoul(std::string(body.substr(0, body.find('\r'))), nullptr, 16);
-    body.remove_prefix(body.find('\n') + 1);
-    out += body.substr(0, size);
-    body.remove_prefix(std::min(body.size(), size + 2));
-    if (size == 0) break;
-  }
-  return out;
-}
-
-std::string bodyOf(std::string_view message) {
-  return unchunked(message.substr(message.find("\r\n\r\n") + 4));
-}
-
 }  // namespace
 
 TEST("An answer is compressed for a client that wants it, and comes back as it was") {

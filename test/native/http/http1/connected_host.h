@@ -70,7 +70,7 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
   void onClosed(CloseReason reason, bool lost_streams) override {
     constexpr const char* kNames[] = {"peer",        "inside",         "local",    "close notified",
                                       "as notified", "local notified", "requests", "idle",
-                                      "duration",    "protocol",       "unsent"};
+                                      "duration",    "served",         "protocol", "unsent"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (lost_streams ? " with stream;" : ";");

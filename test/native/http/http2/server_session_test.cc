@@ -169,7 +169,7 @@ TEST("trailers may say how long the body was, if its head has not") {
     return server.requests[0]->told.substr(server.requests[0]->told.find("{abc}") + 5);
   };
   EXPECT_EQ(told("", "3"), "<content-length=3>");
-  EXPECT_EQ(told("", "4"), "!http2.remote_reset");
+  EXPECT_EQ(told("", "4"), "!http2.violation.of.messaging.rule");
   EXPECT_EQ(told("3", "3"), "!http2.invalid.header.field");
   EXPECT_EQ(told("", "x"), "!http2.invalid.header.field");
 }
@@ -308,7 +308,7 @@ TEST("a head may come in CONTINUATION frames, and nothing between them") {
             kAnswer);
   EXPECT_EQ(server.send(frame(FrameType::Headers, flags::kEndStream, 3, "\x82") +
                         frame(FrameType::Ping, 0, 0, "12345678")),
-            "GOAWAY 1 1");
+            "GOAWAY 3 1");
 }
 
 TEST("a drain tells the client twice: first that it will be so, then which streams were the last") {
