@@ -41,13 +41,8 @@ bool Session::isLengthRefused(const StreamBase& stream, const ReadHead& trailers
   if (trailers.length == ReadHead::kNoLength) return false;
   const bool is_repeated = stream.length_left_ != StreamBase::kNoLength;
   if (!is_repeated && trailers.length == stream.body_bytes_) return false;
-  if (is_repeated) {
-    brokenMessage(stream.id(), "http2.invalid.header.field");
-  } else if (side_ == Side::Server) {
-    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
-  } else {
-    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
-  }
+  brokenMessage(stream.id(),
+                is_repeated ? "http2.invalid.header.field" : "http2.violation.of.messaging.rule");
   return true;
 }
 
