@@ -122,8 +122,14 @@ void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
   }
   const uint32_t increment = read32(payload.data()) & kMostWindow;
   if (head.stream == 0) {
-    if (increment == 0 || int64_t{send_window_} + increment > kMostWindow) {
+    if (increment == 0) {
       failSilently("http2.invalid_window_update");
+      return;
+    }
+    // Unlike the real server, which says nothing: RFC 9113, 6.9.1.
+    if (int64_t{send_window_} + increment > kMostWindow) {
+      fail(ErrorCode::FlowControlError, "WINDOW_UPDATE: invalid increment",
+           "http2.invalid_window_update");
       return;
     }
     send_window_ += static_cast<int32_t>(increment);
@@ -232,7 +238,8 @@ bool Session::changeWindows(uint32_t initial) {
 
 void Session::onPing(const FrameHead& head, std::string_view payload) {
   if (head.stream != 0) {
-    failSilently("http2.ping_on_stream");
+    // Unlike the real server, which says nothing: RFC 9113, 5.4.1.
+    fail(ErrorCode::ProtocolError, "PING: stream_id != 0", "http2.ping_on_stream");
     return;
   }
   if (payload.size() != 8) {

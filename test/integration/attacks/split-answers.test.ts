@@ -73,7 +73,7 @@ test('nothing that clients say in other ways ends a line either', async (t) => {
         typed_config: {
           '@type': `${FILTER}.stateful_session.v3.StatefulSession`,
           session_state: {
-            name: 'envelope',
+            name: 'envoy.http.stateful_session.envelope',
             typed_config: {
               '@type': `${TYPE}.http.stateful_session.envelope.v3.EnvelopeSessionState`,
               header: { name: 'x-state' },
