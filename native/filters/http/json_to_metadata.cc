@@ -85,11 +85,11 @@ class JsonBody {
   }
 
   void apply(const plan::JsonMetadataRule& rule, const JsonNode& root, Arena& arena) {
-    const JsonNode* found = &root;
-    for (const std::string& key : rule.path) found = found ? found->find(key) : nullptr;
     const JsonNode* parent = &root;
-    for (size_t i = 0; i + 1 < rule.path.size(); ++i) {
-      parent = parent ? parent->find(rule.path[i]) : nullptr;
+    const JsonNode* found = &root;
+    for (const std::string& key : rule.path) {
+      parent = found;
+      found = parent ? parent->find(key) : nullptr;
     }
     if (parent && (parent->isObject() || parent->isArray())) {
       // As in the real server, who wants nothing that is there does not look for the last key.

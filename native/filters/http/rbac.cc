@@ -76,8 +76,7 @@ class Rbac final : public HttpFilter {
     policy_ = rules.find({view, context, place_.peer()});
     const bool is_allowed = rules.allows(policy_);
     config_.count(settings_, scope_.worker, policy_, is_allowed);
-    tellOutcome(settings_.enforced, settings_.prefix, config_.settings().prefix, policy_,
-                is_allowed, &own_);
+    tellOutcome(settings_.enforced, config_.settings().enforced, policy_, is_allowed, &own_);
     if (rules.tellsLogs(policy_)) {
       tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
     }
@@ -88,20 +87,18 @@ class Rbac final : public HttpFilter {
     const int policy = rules.find(request);
     const bool is_allowed = rules.allows(policy);
     config_.countShadow(settings_, scope_.worker, policy, is_allowed);
-    tellOutcome(settings_.shadow, settings_.shadow_prefix, config_.settings().shadow_prefix, policy,
-                is_allowed, &own_shadow_);
+    tellOutcome(settings_.shadow, config_.settings().shadow, policy, is_allowed, &own_shadow_);
   }
   // By the filter's prefix, whatever that of the route's rules is.
-  void tellOutcome(const RbacSettings::Engine& engine, const std::string& made_for,
-                   const std::string& prefix, int policy, bool is_allowed,
-                   format::FilterMetadata* own) {
-    if (made_for == prefix) {
+  void tellOutcome(const RbacSettings::Engine& engine, const RbacSettings::Engine& of_filter,
+                   int policy, bool is_allowed, format::FilterMetadata* own) {
+    if (engine.prefix == of_filter.prefix) {
       tell(kRbacSpace, engine.outcome(policy, is_allowed));
       return;
     }
     const std::string* const name =
         policy < 0 ? nullptr : &engine.rules->nameOf(static_cast<size_t>(policy));
-    *own = outcomeOf(prefix, name, is_allowed);
+    *own = outcomeOf(of_filter.prefix, name, is_allowed);
     tell(kRbacSpace, *own);
   }
   void tell(std::string_view space, const format::FilterMetadata& metadata) {
@@ -129,9 +126,9 @@ format::FilterMetadata hintOf(bool is_logged) {
 }
 
 Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
-                                      const Boxed<plan::RbacTree>& tree,
-                                      const std::string& prefix) {
+                                      const Boxed<plan::RbacTree>& tree, std::string prefix) {
   RbacSettings::Engine engine;
+  engine.prefix = std::move(prefix);
   Result<std::unique_ptr<const RbacRules>> rules = RbacRules::build(plan, tree);
   if (!rules) return rules.error();
   if (!rules.value()) return engine;
@@ -139,7 +136,7 @@ Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
   for (size_t i = 0; i <= engine.rules->size(); ++i) {
     const std::string* name = i < engine.rules->size() ? &engine.rules->nameOf(i) : nullptr;
     for (const bool is_allowed : {false, true}) {
-      engine.outcomes.push_back(outcomeOf(prefix, name, is_allowed));
+      engine.outcomes.push_back(outcomeOf(engine.prefix, name, is_allowed));
     }
   }
   return engine;
@@ -155,12 +152,11 @@ std::string partOf(const std::string& prefix) {
 
 Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac& plan) {
   auto settings = std::make_unique<RbacSettings>();
-  settings->prefix = plan.stat_prefix + "enforced_";
-  settings->shadow_prefix = plan.shadow_stat_prefix + "shadow_";
-  Result<Engine> enforced = engineOf(plan.rules, plan.tree, settings->prefix);
+  Result<Engine> enforced = engineOf(plan.rules, plan.tree, plan.stat_prefix + "enforced_");
   if (!enforced) return enforced.error();
   settings->enforced = std::move(enforced.value());
-  Result<Engine> shadow = engineOf(plan.shadow, plan.shadow_tree, settings->shadow_prefix);
+  Result<Engine> shadow =
+      engineOf(plan.shadow, plan.shadow_tree, plan.shadow_stat_prefix + "shadow_");
   if (!shadow) return shadow.error();
   settings->shadow = std::move(shadow.value());
   settings->counts_policies = plan.counts_policies;

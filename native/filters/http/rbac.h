@@ -28,6 +28,8 @@ class RbacSettings final : public route::FilterConfig {
   // Rules, and what logs are told of each outcome.
   struct Engine {
     std::unique_ptr<const RbacRules> rules;
+    // Before the keys of outcomes. Those of a route's are told with the filter's.
+    std::string prefix;
     // By policy and then none: denied, allowed.
     std::vector<format::FilterMetadata> outcomes;
 
@@ -39,9 +41,6 @@ class RbacSettings final : public route::FilterConfig {
   // Null rules: there are none.
   Engine enforced;
   Engine shadow;
-  // Before the keys of outcomes. Those of a route's are told with the filter's.
-  std::string prefix;
-  std::string shadow_prefix;
   // Its policies are counted each apart, too.
   bool counts_policies = false;
   // Of LOG: logs are to tell of the request, or not.
