@@ -13,10 +13,14 @@ export function beyondDefaults(type: MessageType, message: PlainObject): PlainOb
   return Object.fromEntries(said);
 }
 
+/** Undefined: nothing. */
 function ofField({ label, value: type }: FieldType, value: unknown): unknown {
   // Entries count, whatever they say.
   if (label === 'map') return Object.keys(value as PlainObject).length > 0 ? value : undefined;
-  if (label === 'one') return saysNothing(type, value) ? undefined : ofValue(type, value);
+  if (label === 'one') {
+    const said = ofValue(type, value);
+    return saysNothing(type, said) ? undefined : said;
+  }
   const items = value as readonly unknown[];
   return items.length > 0 ? items.map((item) => ofValue(type, item)) : undefined;
 }
@@ -24,12 +28,11 @@ function ofField({ label, value: type }: FieldType, value: unknown): unknown {
 const ofValue = (type: ValueType, value: unknown): unknown =>
   type.kind === 'message' ? beyondDefaults(type.type, value as PlainObject) : value;
 
-function saysNothing(type: ValueType, value: unknown): boolean {
-  if (type.kind === 'enum') return type.type.numbers.get(String(value)) === 0;
-  if (type.kind === 'message') {
-    return Object.keys(beyondDefaults(type.type, value as PlainObject)).length === 0;
-  }
+/** `said`: of a message what it says beyond defaults. */
+function saysNothing(type: ValueType, said: unknown): boolean {
+  if (type.kind === 'enum') return type.type.numbers.get(String(said)) === 0;
+  if (type.kind === 'message') return Object.keys(said as PlainObject).length === 0;
   const isOf = type.kind === 'scalar' || type.kind === 'duration';
-  if (isOf) return value === 0 || value === false || value === '';
+  if (isOf) return said === 0 || said === false || said === '';
   return type.kind === 'empty';
 }

@@ -63,12 +63,12 @@ export class Discovery {
     this.#host = host;
   }
 
-  /** Undefined: nothing comes from elsewhere, or nobody has asked yet. */
   /** Clusters of names that requests have asked for. */
   get madeClusters(): Iterable<DynamicCluster> {
     return this.#made.values();
   }
 
+  /** Undefined: nothing comes from elsewhere, or nobody has asked yet. */
   get xds(): Xds | undefined {
     return this.#xds;
   }

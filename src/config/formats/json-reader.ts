@@ -5,10 +5,10 @@ import type { ReadResult } from './format.js';
 const DEEPEST = 300;
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /[A-Za-z_$][\w$]*/y;
 const UNPAIRED = 'a \\u is half of a character';
 const isHigh = (unit: string): boolean => unit >= '\ud800' && unit <= '\udbff';
 const isLow = (unit: string): boolean => unit >= '\udc00' && unit <= '\udfff';
-const WORD = /[A-Za-z_$][\w$]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",

@@ -4,7 +4,7 @@ import { compileCidrRanges } from '../address/address.js';
 import { formatIp } from '../address/ip.js';
 import type { Place } from '../message/place.js';
 import { FilterChainMatch_SourceType, type CidrRange, type FilterChainMatch } from '../plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { refuseField, refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 // Server names are only known where TLS is looked into, application protocols there and where an
 // HTTP inspector looks: chains that ask for them take nothing elsewhere, as in the real server.
@@ -23,9 +23,7 @@ const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChai
 export function compileFilterChainMatch(message: MatchMessage, place: Place): FilterChainMatch {
   refuseOtherFields(place, message, MATCH);
   // As the real server: that it is there is enough.
-  if (message.suffix_len === 0) {
-    place.field('suffix_len').error(`suffix_len of ${MATCH.type} is not supported yet`);
-  }
+  if (message.suffix_len === 0) refuseField(place, 'suffix_len', 0, MATCH);
   return {
     destination_port: message.destination_port,
     destination: compileCidrRanges(message.prefix_ranges, place.field('prefix_ranges')),

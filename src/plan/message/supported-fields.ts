@@ -32,12 +32,22 @@ export function refuseOtherFields(place: Place, message: object, supported: Supp
   for (const [name, value] of Object.entries(message)) {
     if (supported.used.has(name) || asksForNothing(value)) continue;
     if (supported.defaults.get(name) === JSON.stringify(value)) continue;
-    const { extension = supported.type } = place;
-    const by = extension === supported.type ? '' : ` by ${extension}`;
-    place
-      .field(name)
-      .error(`${name} of ${supported.type} is not supported yet${by}${typesIn(value)}`);
+    refuseField(place, name, value, supported);
   }
+}
+
+/** The same of one field, whatever its value asks for. */
+export function refuseField(
+  place: Place,
+  name: string,
+  value: unknown,
+  supported: SupportedFields,
+): void {
+  const { extension = supported.type } = place;
+  const by = extension === supported.type ? '' : ` by ${extension}`;
+  place
+    .field(name)
+    .error(`${name} of ${supported.type} is not supported yet${by}${typesIn(value)}`);
 }
 
 /** A word on each of these fields that is set: the real server takes them, and does nothing with them. */

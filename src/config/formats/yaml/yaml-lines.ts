@@ -28,9 +28,9 @@ export function joinLines(text: string): string {
       if (depth > 0) out.fill(' ', at, end);
       at = end - 1;
     } else if (isQuote(one)) {
-      if (depth > 0 ? mayFollow(out, at) : mayBegin(text.slice(lineStart, at))) quote = one;
+      if (mayBegin(out, depth > 0 ? undefined : lineStart, at)) quote = one;
     } else if (one === '{' || one === '[') {
-      if (depth > 0 || mayBegin(text.slice(lineStart, at))) depth++;
+      if (depth > 0 || mayBegin(out, lineStart, at)) depth++;
     } else if (depth > 0 && (one === '}' || one === ']')) {
       depth--;
     }
@@ -43,22 +43,19 @@ const isBlank = (one: string | undefined): boolean => one === undefined || /\s/.
 
 const isProperty = (word: string): boolean => word.startsWith('!') || word.startsWith('&');
 
-/** Outside of brackets: whether a value may begin after that much of its line. */
-function mayBegin(line: string): boolean {
-  const before = line.trimEnd();
-  if (before === '') return true;
-  if (before.length === line.length) return false;
-  return ':-?'.includes(before.at(-1) ?? '') || isProperty(before.split(/\s/).at(-1) ?? '');
-}
-
-/** Within brackets: whether a scalar may begin here, rather than go on. */
-function mayFollow(out: readonly string[], at: number): boolean {
+/** Whether a value may begin here, rather than go on. `lineStart`: undefined within brackets. */
+function mayBegin(out: readonly string[], lineStart: number | undefined, at: number): boolean {
+  const from = lineStart ?? 0;
   let end = at;
-  while (end > 0 && isBlank(out[end - 1])) end--;
-  if ('{[,:?'.includes(out[end - 1] ?? '')) return true;
+  while (end > from && isBlank(out[end - 1])) end--;
+  const before = out[end - 1] ?? '';
+  if (lineStart === undefined && '{[,:?'.includes(before)) return true;
+  if (end === lineStart) return true;
+  if (end === at) return false;
+  if (lineStart !== undefined && ':-?'.includes(before)) return true;
   let start = end;
-  while (start > 0 && !isBlank(out[start - 1])) start--;
-  return end < at && isProperty(out[start] ?? '');
+  while (start > from && !isBlank(out[start - 1])) start--;
+  return isProperty(out[start] ?? '');
 }
 
 /** Blanks around a line's end are one blank; where they are at an edge of a scalar they are nothing. */
