@@ -75,6 +75,10 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
     using Point = format::TimePoint;
     exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
     exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+    // Nobody may have asked for it when the host was chosen.
+    if (exchange->tried.empty()) {
+      exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
+    }
     exchange->tried.back().connection_id = connection.id();
   }
   upstream_local_ = connection.localAddress();
