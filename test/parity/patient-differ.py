@@ -21,11 +21,12 @@ A port is given to one side of one case only. The oracle lets go of a port befor
 servers that take the same one by SO_REUSEPORT both answer on it.
 
 Numbers of processes and ports are hidden wherever they are told, but not within dates and ids, which may have
-the same digits.
+the same digits; and a port is none of those that the next processes get, as its name would be theirs.
 
 Runs under the oracle's own Python (`install --python`).
 """
 
+import pathlib
 import re
 import runpy
 import sys
@@ -36,6 +37,7 @@ FIRST_BYTE_SECONDS = 3.0
 NEXT_BYTES_SECONDS = 0.2
 LOG_AT_REST_SECONDS = 0.6
 LOG_READINGS = 4
+PROCESSES_OF_A_CASE = 8000  # far more than all cases at once start while one of them is played
 MORE_PLAYS_OF_THE_REAL_SERVER = 3
 
 # What the oracle writes for them.
@@ -108,15 +110,21 @@ def just_reached(wait_until):
 
 
 def ports_once(free_port):
-    """The oracle's own `free_port`, but for ports that it gave before; called by several threads."""
+    """The oracle's own `free_port`, but for ports that it gave before and those that are soon the number of a
+    process; called by several threads."""
     given, lock = set(), threading.Lock()
+    processes = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
+
+    def soon_a_process(port):
+        youngest = int(pathlib.Path("/proc/loadavg").read_text().split()[-1])
+        return (port - youngest) % processes < PROCESSES_OF_A_CASE
 
     def fresh_port():
         while True:
             held = free_port()
             port = held.getsockname()[1]
             with lock:
-                if port not in given:
+                if port not in given and not soon_a_process(port):
                     given.add(port)
                     return held
             held.close()
