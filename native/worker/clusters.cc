@@ -1,7 +1,5 @@
 #include "worker/clusters.h"
 
-#include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "http/http11_proxy_transport.h"
@@ -134,67 +132,6 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   return check(*cluster);
 }
 
-// What the checks of the one before have found out goes on where there are checks still.
-void Clusters::forgetChecks(const Cluster& before, const Cluster& after) const {
-  const bool were_checked = before.settings().health_check.has_value();
-  if (were_checked == after.settings().health_check.has_value()) return;
-  for (const auto& host : before.hosts()->hosts()) {
-    if (were_checked) {
-      host->changeHealth(health::kCheckFlags | upstream::HealthFlag::PendingRemoval, {});
-      host->setAwaitsCheck(false);
-    } else {
-      setUnchecked(after, *host);
-    }
-  }
-}
-
-Result<std::shared_ptr<const health::CheckConfig>> Clusters::makeChecks(
-    const std::shared_ptr<Cluster>& cluster) {
-  if (!cluster->settings().health_check) return std::shared_ptr<const health::CheckConfig>();
-  auto config = health::CheckConfig::build(cluster, registry_, logs_, workers_);
-  if (config) cluster->setHealthInbox(health_);
-  return config;
-}
-
-Result<void> Clusters::check(Cluster& cluster) {
-  if (const auto config = checks_.find(cluster.id()); config != checks_.end()) {
-    if (auto begun = checker_.check(config->second, cluster.hosts()); !begun) return begun;
-  }
-  const auto questions = questions_.find(cluster.id());
-  if (questions == questions_.end()) return {};
-  return checker_.ask(questions->second, cluster.hosts());
-}
-
-void Clusters::stopChecks(uint32_t cluster, const plan::Cluster* plan) {
-  if (!(plan && plan->health_check) && checks_.erase(cluster) > 0) checker_.remove(cluster);
-  if (!(plan && plan->load_questions) && questions_.erase(cluster) > 0) {
-    checker_.stopAsking(cluster);
-  }
-}
-
-// Nobody knows whether it is well: it counts as not.
-void Clusters::setUnchecked(const Cluster& cluster, Host& host) const {
-  if (!cluster.settings().health_check || host.settings().is_not_checked) return;
-  using upstream::HealthFlag;
-  upstream::HealthFlags flags = HealthFlag::FailedActive;
-  // Not those that a configuration lists once for all, as in the real server.
-  const bool comes_later = cluster.settings().is_resolved || cluster.settings().is_discovered;
-  if (comes_later && cluster.settings().excludes_unchecked) {
-    flags = flags | HealthFlag::PendingActive;
-  }
-  host.changeHealth({}, flags);
-  host.setAwaitsCheck(true);
-}
-
-bool Clusters::awaitsChecks() const {
-  for (const auto& [id, config] : checks_) {
-    for (const auto& host : config->cluster().hosts()->hosts()) {
-      if (host->awaitsCheck()) return true;
-    }
-  }
-  return false;
-}
-
 template <typename Socket>
 Result<net::SharedTransport> Clusters::makeTransport(const Socket& plan,
                                                      const stats::Scope& scope) {
@@ -322,78 +259,10 @@ void Clusters::noteWhole(const Cluster& cluster,
                      upstream::hostClockMs());
 }
 
-void Clusters::noteReady(const Cluster& cluster) {
-  const auto found = unready_.find(cluster.id());
-  if (found == unready_.end()) return;
-  for (const auto& host : cluster.hosts()->hosts()) {
-    if (host->awaitsCheck()) return;
-  }
-  unready_.erase(found);
-}
-
 void Clusters::tellMerged(uint64_t now_ms, Delta* delta) {
   for (const std::string& name : windows_.run(now_ms)) {
     const auto found = clusters_.find(name);
     if (found != clusters_.end()) put(found->second, found->second->hosts(), delta);
-  }
-}
-
-void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
-  // By number of the cluster: how many.
-  std::unordered_map<uint32_t, size_t> changed;
-  for (const upstream::HealthChange& change : changes) {
-    const std::shared_ptr<Host> host = change.host.lock();
-    if (host && change.is_first) host->setAwaitsCheck(false);
-    if (change.is_said) checker_.onSaidUnwell(change.cluster, change.host);
-    const bool has_changed = host && host->changeHealth(change.cleared, change.set);
-    if (has_changed) {
-      ++changed[change.cluster];
-    } else if (host && change.is_first) {
-      changed.try_emplace(change.cluster, 0);
-    }
-  }
-  if (changed.empty()) return;
-  for (const auto& [name, cluster] : clusters_) {
-    const auto of_cluster = changed.find(cluster->id());
-    if (of_cluster == changed.end()) continue;
-    const size_t count = of_cluster->second;
-    using upstream::HealthFlag;
-    Hosts hosts = cluster->hosts()->hosts();
-    // Those that stayed because they were well.
-    const size_t gone = std::erase_if(hosts, [](const std::shared_ptr<Host>& host) {
-      return host->health().has(HealthFlag::PendingRemoval) &&
-             host->health().has(HealthFlag::FailedActive);
-    });
-    if (gone > 0) {
-      const std::vector changes_of_all(cluster->hosts()->priorities().size(),
-                                       UpdateWindows::Change::Members);
-      noteUpdate(*cluster, changes_of_all);
-      regroup(cluster, std::move(hosts), delta);
-      // Its thread runs: nothing can be refused.
-      static_cast<void>(check(*cluster));
-    } else if (count > 0) {
-      regroupByHealth(cluster, count, delta);
-    }
-    noteReady(*cluster);
-  }
-}
-
-void Clusters::regroupByHealth(const std::shared_ptr<Cluster>& cluster, size_t changes,
-                               Delta* delta) {
-  // As the real server: each is an update of every priority, and waits for no other where hosts
-  // come by EDS.
-  using Change = UpdateWindows::Change;
-  const bool is_discovered = cluster->settings().is_discovered;
-  const std::vector<Change> details(is_discovered ? 1 : cluster->hosts()->priorities().size(),
-                                    is_discovered ? Change::Members : Change::Details);
-  bool is_told = false;
-  for (size_t i = 0; i < changes; ++i) is_told |= noteUpdate(*cluster, details);
-  regroup(cluster, cluster->hosts()->hosts(), is_told ? delta : nullptr);
-}
-
-void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {
-  for (const auto& [name, changes] : outliers_.run(clusters_, now_ms)) {
-    regroupByHealth(clusters_.at(name), changes, delta);
   }
 }
 

@@ -1,8 +1,8 @@
 // Parts of a server, each made with what it needs of the rest.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
-import { build } from '../base/version.js';
 import type { Log } from '../logging/logger.js';
 import { stackEntries } from '../logging/stack.js';
 import type { Addon, NativeProxy } from '../native.js';
@@ -131,9 +131,13 @@ export function defaultConcurrency(options: Options): number {
   return options.cpusetThreads ? availableParallelism() : cpus().length;
 }
 
-/** The first six digits of the commit's name, as a number. */
-export function versionNumber(): number {
-  return parseInt(build().revision.slice(0, 6), 16);
+/** A file `drain` in the folder of flags: clients are asked to leave from the first one on. */
+export function beginsDrained(flagsPath: string | undefined, log: Log): boolean {
+  if (flagsPath === undefined) return false;
+  log.info('main', `server flags path: ${flagsPath}`);
+  if (!existsSync(join(flagsPath, 'drain'))) return false;
+  log.info('main', 'starting server in drain mode');
+  return true;
 }
 
 export function warnOfNoLimit({ firstUpdate }: Configuration, log: Log): void {

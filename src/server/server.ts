@@ -1,6 +1,5 @@
 // A proxy from its start to its end, in order. Everything here is rare and on the control thread.
-import { closeSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync } from 'node:fs';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_core_v3_Node as Node,
@@ -28,6 +27,7 @@ import { ControlStats } from '../stats/control-stats.js';
 import { senderOf } from './sender.js';
 import { Discovery } from './discovery.js';
 import {
+  beginsDrained,
   defaultConcurrency,
   enableCoreDump,
   hystrixOf,
@@ -37,9 +37,9 @@ import {
   makeSpanExport,
   publishAddress,
   tellBug,
-  versionNumber,
   warnOfNoLimit,
 } from './parts.js';
+import { showFirstFigures } from './first-figures.js';
 import { describeRefusal } from './refusal.js';
 import type { SpanExport } from './span-export.js';
 import { Drain } from '../lifecycle/drain.js';
@@ -342,8 +342,7 @@ export class Server implements AdminHost, RestartHost {
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
   #applyConfiguration(): void {
-    const { firstUpdate, settings, unknownFieldCount, deprecatedUseCount } = this.#configuration;
-    const errors = this.native.apply(encodeUpdate(firstUpdate.take()));
+    const errors = this.native.apply(encodeUpdate(this.#configuration.firstUpdate.take()));
     for (const { kind, name, message } of errors) {
       if (kind !== 'listener' || !message.startsWith('cannot bind ')) continue;
       this.log.error(
@@ -353,29 +352,8 @@ export class Server implements AdminHost, RestartHost {
     }
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#configuredMs = Date.now();
-    this.stats.setGauge('server.concurrency', this.concurrency);
-    this.stats.setGauge('server.live', 1);
-    this.#followFlags();
-    if (this.#epoch) {
-      this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
-      this.stats.setGauge('server.hot_restart_generation', this.#epoch.generation);
-    }
-    this.stats.setGauge('server.compilation_settings.fips_mode', 0);
-    this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
-    this.stats.count('server.static_unknown_fields', unknownFieldCount);
-    this.stats.countDeprecated(deprecatedUseCount);
-    this.stats.count('server.wip_protos', 0);
-    this.stats.count('server.dynamic_unknown_fields', 0);
-  }
-
-  /** A file `drain` in the folder of flags: clients are asked to leave from the first one on. */
-  #followFlags(): void {
-    const path = this.bootstrap.flags_path;
-    if (path === undefined) return;
-    this.log.info('main', `server flags path: ${path}`);
-    if (!existsSync(join(path, 'drain'))) return;
-    this.log.info('main', 'starting server in drain mode');
-    this.setHealthy(false);
+    showFirstFigures(this.#configuration, this, this.#epoch);
+    if (beginsDrained(this.bootstrap.flags_path, this.log)) this.setHealthy(false);
   }
 
   /** Its statistics are there before the first page can show them. */
