@@ -29,7 +29,8 @@ function openFault(path: string): string | undefined {
     if (isFolder) return 'EISDIR';
     const target = isFolder === undefined ? dirname(path) : path;
     accessSync(target, constants.W_OK);
-    return undefined;
+    // None can be made where the name is that of a folder.
+    return path.endsWith('/') ? 'EISDIR' : undefined;
   } catch (error) {
     return (error as { readonly code?: string }).code ?? 'EIO';
   }
