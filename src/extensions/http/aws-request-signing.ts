@@ -79,12 +79,22 @@ function compile(config: Message, place: Place, context: CompileContext): AwsSig
 function regionOf({ region = '', signing_algorithm: algorithm }: Message, place: Place): string {
   const ofKey = algorithm === 'AWS_SIGV4A' ? process.env.AWS_SIGV4A_SIGNING_REGION_SET : undefined;
   const found = region || ofKey || process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION;
-  if (found) return found;
+  if (found) {
+    if (algorithm !== 'AWS_SIGV4A' && /[*,]/.test(found)) refuseRegionSet(found, place);
+    return found;
+  }
   place.error(
     'AWS region is not set in xDS configuration and failed to retrieve from environment variable or AWS ' +
       'profile/config files.',
   );
   return '';
+}
+
+function refuseRegionSet(regions: string, place: Place): void {
+  place.error(
+    `SigV4 region string cannot contain wildcards or commas: found '${regions}'. Region sets can be specified when ` +
+      'using signing_algorithm: AWS_SIGV4A.',
+  );
 }
 
 /** As they are when the configuration is read, or as services give them from then on. */

@@ -120,6 +120,23 @@ test('a session is by cookie, header or envelope', () => {
   });
 });
 
+test('only the asymmetric signatures of AWS are for several regions', () => {
+  const issuesOf = (region: string, algorithm: string): readonly unknown[] =>
+    compiled([
+      one('aws_request_signing.v3.AwsRequestSigning', {
+        service_name: 's',
+        region,
+        signing_algorithm: algorithm,
+      }),
+    ]).issues;
+  assert.deepEqual(issuesOf('us-*,eu-west-1', 'AWS_SIGV4A'), []);
+  for (const region of ['us-*', 'us-east-1,eu-west-1']) {
+    const [issue, ...more] = issuesOf(region, 'AWS_SIGV4');
+    assert.match(String(issue), /region.*cannot contain wildcards or commas/s);
+    assert.deepEqual(more, []);
+  }
+});
+
 test('credentials of AWS are of the configuration, of files or of the environment', () => {
   const signing = (provider: object) => ({
     service_name: 's',
