@@ -2,6 +2,7 @@
 
 #include "format/grpc_status.h"
 #include "http/grpc_frames.h"
+#include "http/saved_head.h"
 
 namespace fairlead::filters {
 
@@ -73,13 +74,18 @@ class GrpcHttp1Bridge final : public HttpFilter {
     };
     status_ = kept(trailers.find(HeaderId::GrpcStatus));
     message_ = kept(trailers.find(HeaderId::GrpcMessage));
-    if (frames_) {
-      unframe();
-      bytes_ = body_.size();
-    } else {
-      body_.clear();
-    }
+    // They go on: HTTP/1 does not send them behind a length, but logs tell of them.
+    if (!frames_) return FilterStatus::Continue;
+    trailers_.save({}, {}, {}, trailers);
+    unframe();
+    bytes_ = body_.size();
     return FilterStatus::Replace;
+  }
+
+  bool addTrailers(HeaderMap& trailers, Arena&) const override {
+    if (!trailers_.isSet()) return false;
+    trailers_.restore(&trailers);
+    return true;
   }
 
   void onResponseHeadReleased(uint16_t& status, HeaderMap& headers, Arena& arena) override {
@@ -123,6 +129,8 @@ class GrpcHttp1Bridge final : public HttpFilter {
   std::string_view status_;
   std::string_view message_;
   std::string_view refusal_details_;
+  // All of them, while the message out of its frame goes before them.
+  http::SavedHead trailers_;
   // Of an answer in place of the host's; 0: there is none.
   uint16_t refusal_ = 0;
   bool frames_ = false;

@@ -52,6 +52,10 @@ class HeaderMutation final : public HttpFilter {
     if (is_kept) answer_.save({}, {}, {}, headers);
     return FilterStatus::Continue;
   }
+  // With what was set on the way to the client.
+  void onResponseSent(uint16_t, const http::HeaderMap& headers) override {
+    if (answer_.isSet()) answer_.save({}, {}, {}, headers);
+  }
   FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
     forEach([&](const HeaderMutations& one) {
       if (one.response_trailers.empty()) return;
