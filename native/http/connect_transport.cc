@@ -37,7 +37,9 @@ class ConnectTransport final : public net::WrappingTransport {
       return write(fd, &part, 1);
     });
     if (sent != Handshake::Done) return sent;
-    if (answer_) answer_->is_asked = true;
+    if (answer_ && !std::exchange(answer_->is_asked, true) && answer_->on_asked) {
+      answer_->on_asked();
+    }
     return readAnswer(fd);
   }
 

@@ -2,6 +2,7 @@
 // there once that is granted. What follows are its bytes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,8 @@ namespace fairlead::http {
 struct ConnectAnswer {
   // The host is there, and was asked.
   bool is_asked = false;
+  // Called then, once; empty: nobody wants to know.
+  std::function<void()> on_asked = {};
   // What it said is no answer.
   bool is_broken = false;
   // The head, with what came behind one that grants nothing.

@@ -52,24 +52,15 @@ void ConnectionCounts::connectFailed(bool timeout, bool is_unbound) {
 }
 
 void ConnectionCounts::tunnelRefused(bool is_broken) {
-  countRequest();
   if (is_broken) cluster_->stats().add(ClusterCounter::UpstreamCxProtocolError);
   end(false);
 }
 
-void ConnectionCounts::tunnelGivenUp() {
-  if (state_ == State::Connecting) countRequest();
-}
-
 void ConnectionCounts::connected() {
-  cluster_->stats().record(ClusterHistogram::UpstreamCxConnectMs,
-                           (net::Loop::readClockMicros() - started_us_) / 1000);
-  countRequest();
-}
-
-void ConnectionCounts::countRequest() {
   state_ = State::Connected;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.record(ClusterHistogram::UpstreamCxConnectMs,
+               (net::Loop::readClockMicros() - started_us_) / 1000);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
   limits().pending_requests.giveBack();
   // As the real server, which counts connections as requests, and has no limit for them.

@@ -14,11 +14,10 @@ class ConnectionCounts {
   void begin(upstream::WorkerCluster& cluster, upstream::Host& host, bool is_http1);
   // `is_unbound`: its own address could not be taken.
   void connectFailed(bool timeout, bool is_unbound);
-  // The host was there, and did not grant the tunnel that it was asked for: a request that ended
-  // from here. `is_broken`: its answer was none.
+  // The host did not grant the tunnel that it was asked for, once it was there: a request that
+  // ended from here. `is_broken`: its answer was none.
   void tunnelRefused(bool is_broken);
-  // Nobody waits for what it answers any more.
-  void tunnelGivenUp();
+  // The host is there; of a tunnel, and has been asked for it.
   void connected();
   // What logs call it.
   uint64_t id() const { return id_; }
@@ -30,7 +29,6 @@ class ConnectionCounts {
 
   upstream::Limits& limits();
   upstream::HostCounters& hostCounters();
-  void countRequest();
 
   upstream::WorkerCluster* cluster_ = nullptr;
   // The session holds it.

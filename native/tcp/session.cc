@@ -127,8 +127,11 @@ void Session::onConnected() {
     upstream_local_ = host_->address().isInternal() ? net::InternalListeners::clientAddress()
                                                     : server_socket_->localAddress();
     upstream_tls_ = server_socket_->tls();
-    counts_.connected();
-    keepTunnelHead();
+    if (isTunnelAsked()) {
+      keepTunnelHead();
+    } else {
+      counts_.connected();
+    }
     if (format::Exchange* const exchange = this->exchange(); exchange && !exchange->tried.empty()) {
       using Point = format::TimePoint;
       const uint64_t now_us = net::Loop::readClockMicros();

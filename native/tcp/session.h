@@ -90,6 +90,8 @@ class Session final : public net::DownstreamConnection,
   void makeTunnelId();
   // Empty: it has none.
   std::string_view tunnelId() const;
+  // Of a CONNECT in HTTP/1: its host is there, and has it.
+  void onTunnelAsked();
   void keepTunnelHead();
   // Its host is there, and has not answered yet.
   bool isTunnelAsked() const { return tunnel_answer_ && tunnel_answer_->is_asked; }

@@ -224,11 +224,12 @@ void Session::connectToHost() {
     tunnel_meter_ = {};
     tunnel_meter_.header_sent = tunnel_meter_.plain_sent = headerLineBytes(use.tunnel_head);
     use.tunnel_answer = tunnel_answer_ = std::make_shared<http::ConnectAnswer>();
+    tunnel_answer_->on_asked = [this] { onTunnelAsked(); };
   }
+  counts_.begin(*host_cluster_, *host_, tunneling.has_value());
   int error = 0;
   net::Connection* const connection = upstream::beginConnection(
       *host_, host_cluster_->cluster(), context.loop, context.worker, &error, use);
-  counts_.begin(*host_cluster_, *host_, tunneling.has_value());
   if (!connection) {
     connectFailed(false, error);
     return;

@@ -13,10 +13,8 @@ using MetadataSource = plan::FormatPiece::MetadataSource;
 // ---- the end ----
 
 void Session::releaseUpstream(bool by_peer) {
-  if (isTunnelAsked()) {
-    counts_.tunnelGivenUp();
-    keepTunnelHead();
-  }
+  if (tunnel_answer_) tunnel_answer_->on_asked = {};
+  keepTunnelHead();
   counts_.end(by_peer);
   connect_deadline_ = net::kNever;
   server_socket_ = nullptr;

@@ -105,6 +105,13 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
   stream.flush();
 }
 
+void Session::onTunnelAsked() {
+  connect_deadline_ = net::kNever;
+  counts_.connected();
+  host_cluster_->stats().add(stats::Cluster::Counter::UpstreamCxTxBytesTotal,
+                             tunnel_request_bytes_);
+}
+
 // Of a CONNECT in HTTP/1.
 void Session::keepTunnelHead() {
   if (!isTunnelAsked()) return;
@@ -112,7 +119,6 @@ void Session::keepTunnelHead() {
   tunnel_meter_.wire_sent = tunnel_request_bytes_;
   tunnel_meter_.wire_received = head.size();
   stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
-  stats.add(stats::Cluster::Counter::UpstreamCxTxBytesTotal, tunnel_request_bytes_);
   stats.add(stats::Cluster::Counter::UpstreamCxRxBytesTotal, head.size());
   if (!head.empty()) {
     tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(head);
