@@ -196,6 +196,7 @@ void Session::countBytes() {
     cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
   }
   received_ += received;
+  if (is_refused) refused_ += received;
   sent_ += sent;
 }
 

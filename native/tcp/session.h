@@ -142,6 +142,7 @@ class Session final : public net::DownstreamConnection,
   // Of a stream.
   http::ByteMeter tunnel_meter_;
   uint64_t received_ = 0;  // From the client; counted so far.
+  uint64_t refused_ = 0;   // Of these, what a filter let nobody have.
   uint64_t sent_ = 0;      // To the client; counted so far.
   // What downstream_cx_rx_bytes_buffered says.
   uint64_t shown_as_buffered_ = 0;

@@ -82,15 +82,16 @@ void Session::describe(format::FormatContext* context) const {
     context->flags.set(ResponseFlag::UnauthorizedExternalService);
     context->details = refusal();
   }
-  context->bytes_received = context->downstream.wire_received = received_;
-  if (connected_) context->upstream.wire_sent = received_;
+  context->bytes_received = received_;
+  const uint64_t relayed = context->downstream.wire_received = received_ - refused_;
+  if (connected_) context->upstream.wire_sent = relayed;
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
   if (tunnel_meter_.wire_sent > 0) {
     context->upstream = tunnel_meter_;
     // As the real server: what passes such a tunnel counts as HTTP's bytes, and once more as TCP's.
     if (proxy_.config().tunneling && connected_) {
       const uint64_t times = tunnel_request_bytes_ > 0 ? 2 : 1;
-      context->upstream.wire_sent += times * received_;
+      context->upstream.wire_sent += times * relayed;
       context->upstream.wire_received += times * sent_;
     }
   }
