@@ -208,6 +208,18 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   return false;
 }
 
+// As the real server, which takes a message up where its block begins.
+void ServerSession::onCutBlock(uint32_t id) {
+  if (find(id)) {
+    stats().add(Counter::Trailers);
+    return;
+  }
+  if (!isIdleId(id)) return;
+  sawStream(id);
+  if (id % 2 == 0 || isRefusing() || openStreams() >= options().max_concurrent_streams) return;
+  newStream(id, Opening::Malformed, 0);
+}
+
 void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   http::RequestHead& head = scratch().request;
   head.names = nullptr;

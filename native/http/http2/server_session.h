@@ -39,6 +39,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   void onLastStreamEnded() override;
   void onMoved() override;
   void onBroken(http::Breach breach, std::string_view details) override;
+  void onCutBlock(uint32_t id) override;
   void onOver(bool by_peer) override;
   void onPeerReset(ErrorCode code) override;
   void onLingerTimeout() override { callbacks_.onDelayedCloseTimeout(); }

@@ -163,6 +163,7 @@ bool Session::hasClosed(uint32_t id) const {
 
 void Session::fail(ErrorCode code, std::string_view text, std::string_view details) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  tellCutBlock();
   goAway(side_ == Side::Server ? last_stream_ : 0, code, text);
   failSilently(details);
 }
@@ -176,6 +177,7 @@ void Session::flooded(std::string_view details) { breakOff(http::Breach::Flood, 
 void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told,
                        uint32_t cause) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  tellCutBlock();
   onBroken(breach, details);
   StreamBase* const stream = cause == 0 ? nullptr : find(cause);
   if (stream) tellReset(*stream, ResetReason::ProtocolError, details, false);
@@ -221,7 +223,12 @@ void Session::close(bool by_peer, ResetReason reason, std::string_view details) 
   onOver(by_peer);
 }
 
+void Session::tellCutBlock() {
+  if (block_stream_ != 0) onCutBlock(std::exchange(block_stream_, 0));
+}
+
 void Session::peerEnded() {
+  tellCutBlock();
   close(true, ResetReason::ConnectionTermination,
         side_ == Side::Server ? "downstream_remote_disconnect" : "upstream_remote_disconnect");
 }

@@ -72,6 +72,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   virtual void onMoved() = 0;
   // What came breaks the protocol; the streams have been told, and the connection ends.
   virtual void onBroken(http::Breach breach, std::string_view details) = 0;
+  // A header block has begun whose rest does not come: the connection is about to end.
+  virtual void onCutBlock(uint32_t) {}
   // The connection is about to be closed; the streams have not been told yet.
   virtual void onClosing(bool by_peer) {}
   // The connection is over, and closed; the streams have been told.
@@ -192,6 +194,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   net::Loop& loop() { return connection_.loop(); }
   uint32_t lastStream() const { return last_stream_; }
   void sawStream(uint32_t id);
+  bool isIdleId(uint32_t id) const;
   bool isRefusing() const { return goaway_sent_; }
   void sendReset(uint32_t id, ErrorCode code);
   void goAway(uint32_t last_stream, ErrorCode code, std::string_view text = {});
@@ -202,6 +205,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void failSilently(std::string_view details, uint32_t cause = 0);
   // More of something came than is allowed.
   void flooded(std::string_view details);
+  void tellCutBlock();
   // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
   void finish(net::Millis wait_ms, net::Millis flush_ms);
   // Ends now.
@@ -265,7 +269,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void onWindowUpdate(const FrameHead& head, std::string_view payload);
   void countEmpty(bool is_empty);
   bool mustWaitForPeer() const { return connection_.isOverHighWatermark(); }
-  bool isIdleId(uint32_t id) const;
   void endReadOf();
   void endReadUnless(const StreamBase* stream) {
     if (told_ && told_ != stream) endReadForAnother();

@@ -122,7 +122,6 @@ bool Session::checkHead(const FrameHead& head) {
   }
   if (block_stream_ != 0 &&
       (head.type != FrameType::Continuation || head.stream != block_stream_)) {
-    if (side_ == Side::Server && isIdleId(block_stream_)) sawStream(block_stream_);
     fail(ErrorCode::ProtocolError, "unexpected non-CONTINUATION frame or stream_id is invalid",
          "http2.continuation_expected");
     return false;
