@@ -291,7 +291,7 @@ void ServerConnection::onTimer() {
     closed(false);
   } else if (state_ == State::Head && !stream_) {
     if (endsAt() <= now) {
-      closed(false);
+      finish(Linger::Delayed);
     } else if (leaveHead()) {
       openStream(Opening::Unfinished);
       stream_->onRequestHeadTimeout();

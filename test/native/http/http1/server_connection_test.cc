@@ -431,10 +431,14 @@ RAW_TEST(
 }
 
 TEST("an idle connection that is told its end closes then, whatever its idle timeout") {
-  Server server({.idle_timeout_ms = 10'000});
+  Server server({.delayed_close_ms = 200, .idle_timeout_ms = 10'000});
   server.connection->endAfter(30);
-  pass(server.loop, 50);
-  EXPECT_EQ(server.told, "closed;");
+  pass(server.loop, 60);
+  EXPECT_EQ(server.told, "");
+  // Its client may have asked just then: it is not reset.
+  server.send(get("/late"));
+  pass(server.loop, 300);
+  EXPECT_EQ(server.told, "delayed close timeout;closed;");
 }
 
 RAW_TEST("after a CONNECT bytes are bytes, those that came before it was accepted too") {
