@@ -40,6 +40,12 @@ int transportIndex() {
   return index;
 }
 
+// Of who has said too little so far for a handshake to begin.
+void dropWaiting(int fd) {
+  char bytes[8192];
+  (void)!::recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+}
+
 Transport& transportOf(const SSL* ssl) {
   return *static_cast<Transport*>(SSL_get_ex_data(ssl, transportIndex()));
 }
@@ -121,7 +127,14 @@ Transport::Handshake Transport::handshake(int fd) {
   if (opening_->is_late) {
     has_failed_ = true;
     constexpr std::string_view kLate = "transport socket timeout was reached";
-    opening_->owner ? opening_->owner->setTermination(kLate) : info_->setFailure(kLate);
+    if (opening_->owner) {
+      opening_->owner->setTermination(kLate);
+      opening_->owner->setClosedBy("transport_socket_timeout");
+      // A socket that is closed with bytes in it resets its connection.
+      if (!has_begun_) dropWaiting(fd);
+    } else {
+      info_->setFailure(kLate);
+    }
     return Handshake::Failed;
   }
   if (!has_begun_) {

@@ -41,6 +41,7 @@ void ListenerLog::writeSocket(const net::AcceptedSocket& socket, format::FormatC
     if (findings->passed_metadata) context->filter_metadata = findings->passed_metadata->all();
     context->tlvs = &findings->tlvs;
     context->requested_server_name = findings->server_name;
+    context->downstream_failure = findings->transport_failure;
     context->ja3 = findings->ja3;
     context->ja4 = findings->ja4;
   }
