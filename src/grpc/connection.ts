@@ -10,7 +10,7 @@ import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
 import { dial } from './dial.js';
-import type { DialFailure } from './dial-failure.js';
+import { sslFaultOf, type DialFailure } from './dial-failure.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
 import { startTimeout } from '../base/timers.js';
 
@@ -23,14 +23,6 @@ export interface ConnectionWaiter {
 type State = 'connecting' | 'ready' | 'draining' | 'closed';
 
 const WHERE = 'a gRPC connection';
-
-/** The statistic of a certificate that is refused. */
-const SSL_FAULTS: Readonly<Partial<Record<DialFailure['kind'], string>>> = {
-  tls: 'ssl.connection_error',
-  certificate: 'ssl.fail_verify_error',
-  subject: 'ssl.fail_verify_san',
-  hash: 'ssl.fail_verify_cert_hash',
-};
 
 export class Connection {
   readonly host: ControlHost;
@@ -250,7 +242,7 @@ export class Connection {
       this.#isEndedHere = true;
       this.#stats.count('upstream_cx_connect_timeout');
     }
-    const fault = SSL_FAULTS[failure.kind];
+    const fault = sslFaultOf(failure);
     if (fault !== undefined) this.#stats.count(fault);
     this.#stats.countOn(this.host, 'cx_connect_fail');
     const waiters = this.#takeWaiters();

@@ -8,6 +8,7 @@ import { monotonicMs } from '../base/clock.js';
 import { unawaited } from '../base/bugs.js';
 import { LONGEST_TIMER_MS, startTimeout, timeoutSignal } from '../base/timers.js';
 import { dial } from '../grpc/dial.js';
+import { sslFaultOf } from '../grpc/dial-failure.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
 import type { ControlHost } from '../native.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
@@ -297,6 +298,8 @@ class PooledClient {
       onFailure: (failure) => {
         this.#stats.count('upstream_cx_connect_fail');
         if (failure.kind === 'timeout') this.#stats.count('upstream_cx_connect_timeout');
+        const fault = sslFaultOf(failure);
+        if (fault !== undefined) this.#stats.count(fault);
         this.#stats.countOn(this.#host, 'cx_connect_fail');
         this.#onClose();
         done(new Error(failure.message), null);
