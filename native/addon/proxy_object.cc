@@ -148,6 +148,9 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   settings.on_health = [health] { health->ask(); };
   const auto turns = ControlTurns::create(info.Env());
   settings.control_turn = [turns] { return turns->now(); };
+  settings.time_control_turns = [turns](std::shared_ptr<stats::Block<stats::Dispatcher>> times) {
+    turns->timeIn(std::move(times));
+  };
   const auto spans = std::make_shared<ControlCall>();
   settings.on_spans = [spans] { spans->ask(); };
   const auto demands = std::make_shared<ControlCall>();

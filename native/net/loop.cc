@@ -61,12 +61,15 @@ int Loop::turn(int timeout_ms, int max_events) {
   epoll_event events[kMaxEvents];
   const int wait = hasWork() ? 0 : timeout_ms;
   busy_since_us_.store(0, std::memory_order_relaxed);
+  const uint64_t wait_us = times_ ? readClockMicros() : 0;
   const int count = ::epoll_wait(epoll_, events, std::min(max_events, kMaxEvents), wait);
   // Else it is no epoll.
   FL_CHECK(count >= 0 || errno == EINTR);
   ++turn_;
   now_us_ = readClockMicros();
   busy_since_us_.store(now_us_, std::memory_order_relaxed);
+  if (times_) [[unlikely]]
+    timeWait(wait_us, wait);
   timers_.advance(now());
   checkBatch();
   if (!yielded_.empty()) runYielded();
@@ -81,7 +84,16 @@ int Loop::turn(int timeout_ms, int max_events) {
     std::vector<std::unique_ptr<Mortal>> dead;
     dead.swap(dead_);
   }
+  if (times_) [[unlikely]]
+    times_->record(stats::Dispatcher::Histogram::LoopDurationUs, readClockMicros() - now_us_);
   return count;
+}
+
+void Loop::timeWait(uint64_t began_us, int timeout_ms) {
+  // Sooner, something came: that is no delay.
+  const uint64_t due_us = began_us + static_cast<uint64_t>(timeout_ms) * 1000;
+  if (now_us_ < due_us) return;
+  times_->record(stats::Dispatcher::Histogram::PollDelayUs, now_us_ - due_us);
 }
 
 // Three events ahead its handler itself, and as it comes nearer what is reached from there.

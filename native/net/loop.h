@@ -17,6 +17,8 @@
 #include "net/out_batch.h"
 #include "net/slow_peer.h"
 #include "net/timer_wheel.h"
+#include "stats/catalogue.gen.h"
+#include "stats/shard.h"
 
 struct epoll_event;
 
@@ -92,6 +94,8 @@ class Loop {
   // Milliseconds and microseconds of the monotonic clock at the start of this turn.
   Millis now() const { return now_us_ / 1000; }
   uint64_t nowMicros() const { return now_us_; }
+  // Before the first turn: where it is recorded how long turns take; not called: nowhere.
+  void timeTurnsIn(stats::Shard<stats::Dispatcher>* times) { times_ = times; }
   // The clock read now: for durations that a turn's time is too coarse for.
   static uint64_t readClockMicros();
   TimerWheel& timers() { return timers_; }
@@ -110,6 +114,8 @@ class Loop {
   static void prefetchAfter(const epoll_event* event, const epoll_event* end);
   void checkBatch() const;
   void finishTurn();
+  // `began_us`: when it began to wait.
+  void timeWait(uint64_t began_us, int timeout_ms);
 
   int error_ = 0;
   int epoll_ = -1;
@@ -122,6 +128,7 @@ class Loop {
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
   const OutBatch* batch_ = nullptr;
+  stats::Shard<stats::Dispatcher>* times_ = nullptr;
   List<Deferred> deferred_;
   List<Deferred> yielded_;
   std::vector<EventHandler*> dirty_;

@@ -9380,6 +9380,9 @@ bool read(WireReader& wire, TagRule* out) {
     switch (wire.field()) {
       case 1:
         if (!wire.readBytes(&out->name, "TagRule.name")) return false;
+      case 504:
+        if (!wire.readNumber(&out->times_turns, "Update.times_turns")) return false;
+        break;
         break;
       case 2:
         if (!wire.readEnum(&out->kind, 2, "TagRule.kind")) return false;

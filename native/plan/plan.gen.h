@@ -4669,6 +4669,8 @@ struct TagRule {
     // `value` is a pattern of tokens: "$" is the tag's value, "*" any token, "**" any number of
     // them.
     Tokens = 1,
+  // Once, before the workers start: how long turns of event loops take is recorded.
+  bool times_turns = false;
     // Group 1 leaves the name, group 2 (or 1) is the value.
     Regex = 2,
   };

@@ -4204,6 +4204,44 @@ struct ServerWorker {
                                      false, false};
 };
 
+struct Dispatcher {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    LoopDurationUs,
+    PollDelayUs,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 2> kHistograms = {{
+      {"loop_duration_us", Shown::Always, 0},
+      {"poll_delay_us", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Tcp {
   enum class Counter : uint16_t {
     DownstreamCxDrainClose,

@@ -262,6 +262,7 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   faults_.runtimes().apply(update.fault_runtimes);
   publish(std::move(delta));
   if (update.watchdogs) watch(*update.watchdogs);
+  if (update.times_turns) timeTurns();
   applyNames(update.name_answers);
   if (update.overload_manager) declareOverload(*update.overload_manager);
   if (update.overload) publishOverload(*update.overload);

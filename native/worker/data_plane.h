@@ -76,6 +76,9 @@ class DataPlane {
     // What a watchdog asks of the control thread's loop (`WatchedThread::turn`); null: that one is
     // not watched.
     std::function<uint64_t()> control_turn = nullptr;
+    // Has turns of the control thread's loop recorded from here on; null: nobody can.
+    std::function<void(std::shared_ptr<stats::Block<stats::Dispatcher>>)> time_control_turns =
+        nullptr;
     // Asks that the control thread takes the spans that there are; on any thread. Null: nobody
     // asks.
     std::function<void()> on_spans = nullptr;
@@ -248,6 +251,8 @@ class DataPlane {
   void applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors);
   void openOutlierLog(const std::string& path, std::vector<ApplyError>* errors);
   void watch(const plan::Watchdogs& plan);
+  // Records how long turns of all loops take.
+  void timeTurns();
   void countMisses();
   void countWatchdogActions();
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);

@@ -39,6 +39,21 @@ void DataPlane::watch(const plan::Watchdogs& plan) {
   watchdog_ = std::make_unique<Watchdog>(plan, std::move(threads));
 }
 
+void DataPlane::timeTurns() {
+  const auto scopeIn = [](stats::Scope owner) {
+    return stats::innerScope(std::move(owner), "dispatcher.");
+  };
+  for (const auto& worker : workers_) {
+    auto block = registry_.create<stats::Dispatcher>(
+        scopeIn(stats::workerScope("listener_manager.", worker->index())));
+    worker->timeTurnsIn(block->shard(worker->index() + 1));
+    other_stats_.push_back(std::move(block));
+  }
+  if (!options_.time_control_turns) return;
+  options_.time_control_turns(
+      registry_.create<stats::Dispatcher>(scopeIn(stats::plainScope("server."))));
+}
+
 // The control thread writes them, as it does all else that no worker counts.
 void DataPlane::countMisses() {
   const auto add = [](auto& block, auto miss, auto mega_miss, const Watchdog::Misses& misses) {

@@ -100,6 +100,8 @@ class Worker final : private net::ListenerDirectory,
   // Before it is started: where requests of this proxy's own are counted.
   calls::Calls& calls() { return context_.calls; }
   void countCallsIn(stats::Shard<stats::AsyncClient>* stats) { context_.calls.countIn(stats); }
+  // Before it is started: where it is recorded how long its turns take.
+  void timeTurnsIn(stats::Shard<stats::Dispatcher>* times) { loop_.timeTurnsIn(times); }
   // What is shed from here on.
   void setOverload(const std::shared_ptr<const net::Overload::Update>& update);
 

@@ -3195,6 +3195,8 @@ export interface Update {
 }
 
 export const Demand_Kind = {
+  /** Once, before the workers start: how long turns of event loops take is recorded. */
+  readonly times_turns?: boolean | undefined;
   VIRTUAL_HOST: 0,
   CLUSTER: 1,
   ROUTE_TABLE: 2,
@@ -6716,6 +6718,7 @@ function writeDemand(out: WireWriter, message: Demand): void {
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {
   if (message.value) out.number(8, message.value);
+  if (message.times_turns) out.number(4032, message.times_turns ? 1 : 0);
   if (message.slot) out.number(16, message.slot);
 }
 

@@ -36,9 +36,6 @@ export function readSettings(
 ): ServerSettings {
   const place = Place.root(issues);
   const start = Place.root(startIssues).field('stats_config');
-  if (bootstrap.enable_dispatcher_stats) {
-    place.field('enable_dispatcher_stats').error('statistics of event loops are not supported yet');
-  }
   if (bootstrap.stats_flush_on_admin && bootstrap.stats_flush_interval !== undefined) {
     place
       .field('stats_flush_on_admin')

@@ -33,7 +33,11 @@ const SOCKET_INTERFACE = 'envoy.extensions.network.socket_interface.default_sock
 export interface ProcessSettings {
   readonly update: Pick<
     Update,
-    'header_prefix' | 'pins_workers' | 'joined_request_headers' | 'joined_response_headers'
+    | 'header_prefix'
+    | 'pins_workers'
+    | 'joined_request_headers'
+    | 'joined_response_headers'
+    | 'times_turns'
   >;
   /** Memory that nobody uses goes back to the system so often; 0: never. */
   readonly memoryReleaseMs: number;
@@ -70,6 +74,7 @@ export function compileProcessSettings(
     update: {
       header_prefix: bootstrap.header_prefix,
       pins_workers: bootstrap.enable_worker_cpu_affinity,
+      times_turns: bootstrap.enable_dispatcher_stats,
       ...compileInlineHeaders(bootstrap.inline_headers, place.field('inline_headers')),
     },
     memoryReleaseMs: compileMemory(

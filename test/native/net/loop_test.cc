@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include "stats/block.h"
+#include "stats/scopes.h"
 #include "test/native/support/kernel.h"
 #include "test/native/test.h"
 
@@ -32,6 +34,29 @@ TEST("A closed inbox drops what waits and what comes, with all that tasks hold")
   EXPECT_EQ(held.use_count(), 1);
   loop.turn(0);
   EXPECT_EQ(*held, 0);
+}
+
+TEST("A loop records each turn, and how late it comes back where nothing came sooner") {
+  using Times = stats::Dispatcher::Histogram;
+  stats::Block<stats::Dispatcher> block(stats::plainScope("dispatcher."), 1);
+  const auto recorded = [&block](Times histogram) {
+    stats::BinCounts scratch;
+    block.flushHistograms(&scratch);
+    return block.total(static_cast<size_t>(histogram)).count();
+  };
+  Loop loop;
+  loop.turn(0);
+  EXPECT_EQ(recorded(Times::LoopDurationUs), 0u);
+
+  loop.timeTurnsIn(block.shard(0));
+  loop.turn(1);
+  EXPECT_EQ(recorded(Times::LoopDurationUs), 1u);
+  EXPECT_EQ(recorded(Times::PollDelayUs), 1u);
+  // Something is there at once.
+  loop.post([] {});
+  loop.turn(10'000);
+  EXPECT_EQ(recorded(Times::LoopDurationUs), 2u);
+  EXPECT_EQ(recorded(Times::PollDelayUs), 1u);
 }
 
 }  // namespace fairlead::net
