@@ -27,14 +27,27 @@ class StateObject {
   virtual bool appendField(std::string_view, std::string*) const { return false; }
 };
 
+// What becomes of a value where connections to hosts are made.
+struct StateSharing {
+  // Internal listeners that are connected to are told of it.
+  bool is_shared = false;
+  // And whom they connect to.
+  bool goes_on = false;
+  // Hosts may be chosen by it; where it is shared, requests with another value share no
+  // connections.
+  bool is_hashable = false;
+};
+
 // As in the real server, where the two live for different times, neither takes the other's place.
 class FilterState {
  public:
   // False: it is there already, and may not be changed.
-  bool set(std::string_view key, std::string_view value, bool is_read_only) {
+  bool set(std::string_view key, std::string_view value, bool is_read_only,
+           StateSharing sharing = {}) {
     Entry& entry = entryFor(key);
     if (entry.object || entry.is_read_only) return false;
     entry.value = value;
+    entry.sharing = sharing;
     entry.is_set = true;
     entry.is_read_only = is_read_only;
     return true;
@@ -59,6 +72,16 @@ class FilterState {
     return entry ? entry->object : nullptr;
   }
 
+  // Calls visit(key, value, is_read_only, sharing) for each text that is shared.
+  template <typename Visit>
+  void forEachShared(Visit visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.is_set && entry.sharing.is_shared) {
+        visit(entry.key, entry.value, entry.is_read_only, entry.sharing);
+      }
+    }
+  }
+
  private:
   struct Entry {
     std::string key;
@@ -66,6 +89,7 @@ class FilterState {
     // It is a text.
     bool is_set = false;
     bool is_read_only = false;
+    StateSharing sharing = {};
     // In place of one; null: it is none.
     std::shared_ptr<StateObject> object = nullptr;
   };

@@ -16,13 +16,16 @@ class PassedMetadata;
 
 namespace fairlead::net {
 
+class SharedStates;
+
 class InternalListeners {
  public:
   // This side of a new connection to a listener, which takes the other one at the end of the turn.
   // Not valid, with errno: there is none of that name (EINVAL), or the system refuses.
-  // `metadata`: what the listener is told; null: nothing.
+  // `metadata`, `states`: what the listener is told; null: nothing.
   virtual FileDescriptor connect(const Address& to,
-                                 std::shared_ptr<const format::PassedMetadata> metadata) = 0;
+                                 std::shared_ptr<const format::PassedMetadata> metadata,
+                                 const SharedStates* states) = 0;
 
   // What both ends see as where it comes from.
   static const Address& clientAddress();

@@ -7,7 +7,9 @@
 
 #include "log/log.h"
 #include "net/connection_id.h"
+#include "net/filter_state.h"
 #include "net/internal_listeners.h"
+#include "net/shared_states.h"
 
 namespace fairlead::net {
 
@@ -108,7 +110,8 @@ void Listener::pause() {
 }
 
 FileDescriptor Listener::connect(const Address& to,
-                                 std::shared_ptr<const format::PassedMetadata> metadata) {
+                                 std::shared_ptr<const format::PassedMetadata> metadata,
+                                 const SharedStates* states) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return {};
   if (const uint32_t bytes = config_->plan.internal_buffer_bytes) {
@@ -116,12 +119,16 @@ FileDescriptor Listener::connect(const Address& to,
   }
   AcceptedSocket socket{FileDescriptor(ends[0]), InternalListeners::clientAddress(), to,
                         takeConnectionId()};
-  if (metadata) {
+  if (metadata || states) {
     socket.findings = std::make_unique<Findings>();
     socket.findings->direct_remote = socket.remote;
     socket.findings->direct_local = socket.local;
     socket.findings->accepted_at_us = Loop::readClockMicros();
     socket.findings->passed_metadata = std::move(metadata);
+    if (states) {
+      socket.findings->filter_state = std::make_shared<FilterState>();
+      states->keepIn(socket.findings->filter_state.get());
+    }
   }
   internal_.push_back(std::move(socket));
   loop_.defer(this);

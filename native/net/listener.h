@@ -26,6 +26,8 @@
 
 namespace fairlead::net {
 
+class SharedStates;
+
 // A listener as all threads share it. Immutable, but for the count of its connections.
 struct ListenerConfig {
   plan::Listener plan;
@@ -134,7 +136,8 @@ class Listener final : public EventHandler,
     config_->balance->remove(worker_);
   }
   // As InternalListeners: of one that is internal.
-  FileDescriptor connect(const Address& to, std::shared_ptr<const format::PassedMetadata> metadata);
+  FileDescriptor connect(const Address& to, std::shared_ptr<const format::PassedMetadata> metadata,
+                         const SharedStates* states);
   bool hasConnections() const;
 
   void onEvents(uint32_t events) override;

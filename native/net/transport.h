@@ -96,6 +96,8 @@ class TransportFactory {
                                                                     unsigned worker) const {
     return nullptr;
   }
+  // Whether it is told of what is shared of the filter state (`net/shared_states.h`), too.
+  virtual bool tellsStates() const { return false; }
 };
 
 // Null: raw sockets.

@@ -4215,6 +4215,15 @@ bool read(WireReader& wire, FilterStateValue* out) {
       case 4:
         if (!wire.readNumber(&out->read_only, "FilterStateValue.read_only")) return false;
         break;
+      case 5:
+        if (!wire.readNumber(&out->is_shared, "FilterStateValue.is_shared")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->goes_on, "FilterStateValue.goes_on")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->is_hashable, "FilterStateValue.is_hashable")) return false;
+        break;
       default:
         if (!wire.skip("FilterStateValue")) return false;
     }

@@ -2096,6 +2096,12 @@ struct FilterStateValue {
   Boxed<Format> value;
   bool skips_empty = false;
   bool read_only = false;
+  // Connections to hosts that are internal listeners have it, too.
+  bool is_shared = false;
+  // And those that these make in turn.
+  bool goes_on = false;
+  // Hosts may be chosen by it; where it is shared, requests with another value share no connections.
+  bool is_hashable = false;
 };
 
 struct SetFilterState {

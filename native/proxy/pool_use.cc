@@ -16,4 +16,15 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
   return use;
 }
 
+void addStates(const net::FilterState* connection, const net::FilterState* request,
+               const plan::Cluster& cluster, upstream::PoolUse* use) {
+  use->states = net::SharedStates::of(connection, request);
+  const std::string* name = request ? request->find(net::kServerNameState) : nullptr;
+  if (!name && connection) name = connection->find(net::kServerNameState);
+  if (!name || name->empty()) return;
+  use->asked_name = *name;
+  // Certificates may still have to be for it.
+  if (!cluster.auto_san_validation) use->server_name.clear();
+}
+
 }  // namespace fairlead::proxy

@@ -165,6 +165,10 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   } else if (info_.scheme != "http" && info_.scheme != "https") {
     info_.scheme = schemeToHosts(head.headers, info_.downstream->tls() != nullptr);
   }
+  if (net::isStateForHosts()) {
+    addStates(info_.downstream->filterState(), info_.uncommon().filter_state.get(),
+              of_host.settings(), &use_);
+  }
   const upstream::Cluster& of_host = pool->cluster().cluster();
   if (hasSpecialUses(of_host)) {
     use_ = poolUseOf(head.authority, head.headers, of_host, *info_.downstream);

@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "proxy/destination.h"
+#include "proxy/pool_use.h"
 #include "route/hash_policy.h"
 #include "tcp/session.h"
 #include "upstream/connect.h"
@@ -211,6 +212,12 @@ void Session::connectToHost() {
   }
   use.client = client.get();
   if (findings()) use.source = findings()->source.get();
+  upstream::PoolUse kept;
+  if (net::isStateForHosts()) {
+    proxy::addStates(filterState(), nullptr, host_cluster_->settings(), &kept);
+  }
+  use.asked_name = kept.asked_name;
+  use.states = kept.states.get();
   use.internal_listeners = context.internal_listeners;
   use.stats = &host_cluster_->stats();
   use.host_counters = &host_->counters(context.worker);

@@ -1,5 +1,6 @@
 #include "http/request_id.h"
 #include "log/log.h"
+#include "proxy/pool_use.h"
 #include "tcp/session.h"
 
 namespace fairlead::tcp {
@@ -39,6 +40,9 @@ void Session::connectThroughPool() {
   upstream::PoolUse use;
   use.tunnels = !proxy_.config().tunneling;
   if (findings()) use.source = findings()->source;
+  if (net::isStateForHosts()) {
+    proxy::addStates(filterState(), nullptr, host_cluster_->settings(), &use);
+  }
   if (host_cluster_->cluster().tellsClients()) {
     format::FormatContext format;
     fillFormat(&format);

@@ -22,7 +22,8 @@ net::FileDescriptor connectWithin(const Host& host, const net::Address& to,
   net::FileDescriptor fd;
   if (use.internal_listeners) {
     fd = use.internal_listeners->connect(to,
-                                         way ? way->metadataFor(host.settings(), worker) : nullptr);
+                                         way ? way->metadataFor(host.settings(), worker) : nullptr,
+                                         way && way->tellsStates() ? use.states : nullptr);
   }
   if (!fd.valid()) *error = errno;
   return fd;

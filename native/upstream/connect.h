@@ -9,6 +9,7 @@
 #include "net/connection.h"
 #include "net/internal_listeners.h"
 #include "net/original_source.h"
+#include "net/shared_states.h"
 #include "upstream/cluster.h"
 #include "upstream/host.h"
 
@@ -27,6 +28,8 @@ struct ConnectionUse {
   const net::ProxiedClient* client = nullptr;
   // What the host is connected to from; null: as the cluster's configuration has it.
   const net::OriginalSource* source = nullptr;
+  // What an internal listener is told of; null: nothing.
+  const net::SharedStates* states = nullptr;
   // What it is offered by ALPN where the configuration names nothing.
   std::string_view protocols = {};
   // Where it goes in place of the host's own address, and how; null: as for all of its connections.

@@ -24,6 +24,7 @@ class InternalTransports final : public net::TransportFactory {
   bool isTls() const override { return net::isTls(inner_); }
   std::shared_ptr<const format::PassedMetadata> metadataFor(const plan::Host& host,
                                                             unsigned worker) const override;
+  bool tellsStates() const override { return true; }
 
  private:
   const plan::InternalUpstreamSocket plan_;

@@ -124,9 +124,11 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   int error = 0;
   ConnectionUse use;
   if (!isIp(use_.server_name)) use.asked_name = use_.server_name;
+  if (!use_.asked_name.empty()) use.asked_name = use_.asked_name;
   if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
   use.client = use_.client.get();
   use.source = use_.source.get();
+  use.states = use_.states.get();
   use.protocols = offeredProtocols(protocol_);
   use.internal_listeners = context.internal_listeners;
   use.stats = &stats;

@@ -5,16 +5,22 @@
 
 #include "net/original_source.h"
 #include "net/proxied_client.h"
+#include "net/shared_states.h"
 
 namespace fairlead::upstream {
 
 struct PoolUse {
   // Whom they ask for over TLS, where each has its own name; empty: none has.
   std::string server_name = {};
+  // The same, whatever the cluster says of it; empty: as that says.
+  std::string asked_name = {};
   // Whose they are, where hosts are told; null: anybody's.
   net::SharedProxiedClient client = nullptr;
   // What hosts are connected to from; null: this machine's own address.
   net::SharedSource source = nullptr;
+  // What goes along with their connections; null: nothing. Those that share connections have what
+  // the first of them had.
+  net::SharedStatesPtr states = nullptr;
   // As the real server: requests of high priority do not share connections with others.
   bool is_high = false;
 
@@ -26,7 +32,7 @@ struct PoolUse {
   // Anybody's requests for any name.
   bool isCommon() const {
     return server_name.empty() && !client && !is_high && !tunnels && client_connection == 0 &&
-           !source;
+           !source && !states && asked_name.empty();
   }
   // The same for the same use.
   std::string key() const {
@@ -35,6 +41,8 @@ struct PoolUse {
     if (tunnels) key.append(1, '\2');
     if (client_connection > 0) key.append(1, '\3').append(std::to_string(client_connection));
     if (source) key.append(1, '\4').append(source->key());
+    if (!asked_name.empty()) key.append(1, '\6').append(asked_name);
+    if (states) key.append(1, '\5').append(states->key());
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

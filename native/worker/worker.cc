@@ -298,10 +298,11 @@ void Worker::takeBalanced(const net::ListenerConfig* listener, net::AcceptedSock
 }
 
 net::FileDescriptor Worker::connect(const net::Address& to,
-                                    std::shared_ptr<const format::PassedMetadata> metadata) {
+                                    std::shared_ptr<const format::PassedMetadata> metadata,
+                                    const net::SharedStates* states) {
   for (const auto& listener : listeners_) {
     if (listener->config().address.internalListener() == to.internalListener()) {
-      return listener->connect(to, std::move(metadata));
+      return listener->connect(to, std::move(metadata), states);
     }
   }
   errno = EINVAL;

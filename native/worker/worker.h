@@ -147,7 +147,8 @@ class Worker final : private net::ListenerDirectory,
   void handOver(unsigned worker, const net::ListenerConfig& listener,
                 net::AcceptedSocket socket) override;
   net::FileDescriptor connect(const net::Address& to,
-                              std::shared_ptr<const format::PassedMetadata> metadata) override;
+                              std::shared_ptr<const format::PassedMetadata> metadata,
+                              const net::SharedStates* states) override;
   // Null: there is none.
   net::Listener* findListener(const ListenerPlan* plan);
   void setFilterChains(net::Listener& listener, const SharedChains& chains);

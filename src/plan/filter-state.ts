@@ -9,11 +9,16 @@ import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { FilterStateValue, Format } from './plan.gen.js';
 
-// What hosts' connections would share is not kept there.
 const VALUE = supportedFields<Value>(
   'envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue',
-  ['object_key', 'factory_key', 'format_string', 'read_only', 'skip_if_empty'],
-  { shared_with_upstream: 'NONE' },
+  [
+    'object_key',
+    'factory_key',
+    'format_string',
+    'read_only',
+    'shared_with_upstream',
+    'skip_if_empty',
+  ],
 );
 const FORMAT = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
   'text_format',
@@ -21,8 +26,14 @@ const FORMAT = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionF
   'omit_empty_values',
 ]);
 
-/** What makes plain texts. */
-const FACTORIES: readonly string[] = ['envoy.string', 'envoy.hashable_string'];
+/** Hosts may be chosen by such texts, and those that are shared keep requests apart. */
+const HASHABLE = 'envoy.hashable_string';
+/** What makes plain texts, and what clusters ask for by those keys. */
+const FACTORIES: readonly string[] = [
+  'envoy.string',
+  HASHABLE,
+  'envoy.network.upstream_server_name',
+];
 /** What is asked of connections by those keys. */
 const OF_CONNECTIONS: readonly string[] = [
   ...FACTORIES,
@@ -53,12 +64,16 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
         expected: 'factory_key: envoy.string',
       });
   }
+  const isShared = (value.shared_with_upstream ?? 'NONE') !== 'NONE';
   const format = compileText(value.format_string ?? {}, place.field('format_string'), use);
   return {
     key,
     ...(format && { value: format }),
     skips_empty: value.skip_if_empty,
     read_only: value.read_only,
+    is_shared: isShared,
+    goes_on: value.shared_with_upstream === 'TRANSITIVE',
+    is_hashable: maker === HASHABLE,
   };
 }
 

@@ -4162,6 +4162,12 @@ export interface FilterStateValue {
 }
 
 export interface SetFilterState {
+  /** Connections to hosts that are internal listeners have it, too. */
+  readonly is_shared?: boolean | undefined;
+  /** And those that these make in turn. */
+  readonly goes_on?: boolean | undefined;
+  /** Hosts may be chosen by it; where it is shared, requests with another value share no connections. */
+  readonly is_hashable?: boolean | undefined;
   readonly values?: readonly FilterStateValue[] | undefined;
   readonly clears_route?: boolean | undefined;
 }
@@ -7365,6 +7371,9 @@ function writeFilterStateValue(out: WireWriter, message: FilterStateValue): void
 
 function writeSetFilterState(out: WireWriter, message: SetFilterState): void {
   if (message.values) for (const item of message.values) out.message(10, item, writeFilterStateValue);
+  if (message.is_shared) out.number(40, message.is_shared ? 1 : 0);
+  if (message.goes_on) out.number(48, message.goes_on ? 1 : 0);
+  if (message.is_hashable) out.number(56, message.is_hashable ? 1 : 0);
   if (message.clears_route) out.number(16, message.clears_route ? 1 : 0);
 }
 

@@ -1,5 +1,7 @@
 #include "filters/http/set_filter_state.h"
 
+#include "net/shared_states.h"
+
 namespace fairlead::filters {
 
 namespace {
@@ -39,6 +41,7 @@ FilterStateValues::FilterStateValues(const plan::SetFilterState& plan)
     : clears_route_(plan.clears_route) {
   for (const plan::FilterStateValue& value : plan.values) {
     values_.push_back({value, format::Format(value.value.value_or(plan::Format()))});
+    net::noteState(value);
   }
 }
 
@@ -49,7 +52,8 @@ void FilterStateValues::set(std::unique_ptr<net::FilterState>& state,
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
-    net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only);
+    net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only,
+                                      net::sharingOf(value.plan));
   }
 }
 

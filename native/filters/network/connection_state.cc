@@ -5,6 +5,7 @@
 
 #include "base/wall_clock.h"
 #include "format/origin.h"
+#include "net/shared_states.h"
 #include "net/wrapping_transport.h"
 
 namespace fairlead::filters {
@@ -114,6 +115,7 @@ class AcceptState final : public net::ListenerFilter {
 StateValues::StateValues(const std::vector<plan::FilterStateValue>& plans) {
   for (const plan::FilterStateValue& plan : plans) {
     values_.push_back({plan, format::Format(plan.value.value_or(plan::Format()))});
+    net::noteState(plan);
   }
 }
 
@@ -125,7 +127,7 @@ void StateValues::set(std::shared_ptr<net::FilterState>* state,
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
     if (!*state) *state = std::make_shared<net::FilterState>();
-    (*state)->set(value.plan.key, text, value.plan.read_only);
+    (*state)->set(value.plan.key, text, value.plan.read_only, net::sharingOf(value.plan));
   }
 }
 

@@ -222,7 +222,7 @@ TEST(
 TEST("A connection from within is there at the end of the turn, with its addresses and a peer") {
   AcceptFixture fixture;
   const Address to = Address::internal("in", "one");
-  const FileDescriptor mine = fixture.listener().connect(to, nullptr);
+  const FileDescriptor mine = fixture.listener().connect(to, nullptr, nullptr);
   EXPECT(mine.valid());
   EXPECT_EQ(fixture.accepted.size(), 0u);
   fixture.loop.turn(0);

@@ -33,3 +33,26 @@ test('what nobody makes is refused', () => {
     /factory_key: filter state of 'envoy\.other' is not supported yet/,
   );
 });
+
+test('what is shared with hosts goes once or on and on, and keeps requests apart if it is hashable', () => {
+  const shared = (value: object) => {
+    const [made_] = made({ object_key: 'k', ...value }, 'http_log').values;
+    return [made_?.is_shared, made_?.goes_on, made_?.is_hashable];
+  };
+  assert.deepEqual(shared({ factory_key: 'envoy.hashable_string' }), [false, false, true]);
+  assert.deepEqual(shared({ factory_key: 'envoy.string', shared_with_upstream: 'ONCE' }), [
+    true,
+    false,
+    false,
+  ]);
+  assert.deepEqual(
+    shared({ factory_key: 'envoy.hashable_string', shared_with_upstream: 'TRANSITIVE' }),
+    [true, true, true],
+  );
+});
+
+test('requests may keep what hosts are asked for', () => {
+  const key = 'envoy.network.upstream_server_name';
+  assert.equal(made({ object_key: key }, 'http_log').issues, '');
+  assert.equal(made({ object_key: key }, 'tcp_log').issues, '');
+});
