@@ -63,6 +63,11 @@ class FilterState {
     const Entry* const entry = entryOf(key);
     return entry && entry->is_set ? &entry->value : nullptr;
   }
+  // Of what may be hashed, as find().
+  const std::string* findHashable(std::string_view key) const {
+    const Entry* const entry = entryOf(key);
+    return entry && entry->is_set && entry->sharing.is_hashable ? &entry->value : nullptr;
+  }
   const StateObject* findObject(std::string_view key) const {
     const Entry* const entry = entryOf(key);
     return entry ? entry->object.get() : nullptr;

@@ -8465,6 +8465,9 @@ bool read(WireReader& wire, TcpProxy* out) {
       case 8:
         if (!wire.readNumber(&out->hashes_source_ip, "TcpProxy.hashes_source_ip")) return false;
         break;
+      case 540:
+        if (!wire.readBytes(&out->hashes_filter_state, "TcpProxy.hashes_filter_state")) return false;
+        break;
       case 20:
         if (!readNested(wire, &out->tunneling.emplace(), "TcpProxy.tunneling")) return false;
         break;

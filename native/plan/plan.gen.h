@@ -4185,6 +4185,8 @@ struct TcpProxy {
   // Connections of a client have the same hash.
   bool hashes_source_ip = false;
   // Absent: bytes go to hosts as they are.
+  // In its place: what is kept with the connection under that name; empty: nothing is.
+  std::string hashes_filter_state;
   Boxed<TunnelingConfig> tunneling;
   // Logs have a line when a connection comes, when it has a host, and then every so often; 0: never.
   bool logs_start = false;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/xxhash.h"
+#include "format/context.h"
 #include "route/cookies.h"
 
 namespace fairlead::route {
@@ -91,6 +92,13 @@ std::optional<uint64_t> hashOfAddress(const net::Address& client) {
   return xxHash64(client.writeIp(text));
 }
 
+std::optional<uint64_t> hashOfState(std::string_view name, const net::FilterState* request,
+                                    const net::FilterState* connection) {
+  const std::string* text = request ? request->findHashable(name) : nullptr;
+  if (!text && connection) text = connection->findHashable(name);
+  return text ? std::optional(xxHash64(*text)) : std::nullopt;
+}
+
 Result<HashPolicies> HashPolicies::build(const std::vector<plan::HashPolicy>& plans) {
   HashPolicies policies;
   for (const plan::HashPolicy& plan : plans) {
@@ -108,6 +116,9 @@ Result<HashPolicies> HashPolicies::build(const std::vector<plan::HashPolicy>& pl
     } else if (plan.cookie) {
       policy.kind = Policy::Kind::Cookie;
       policy.cookie = *plan.cookie;
+    } else if (!plan.filter_state.empty()) {
+      policy.kind = Policy::Kind::State;
+      policy.name = plan.filter_state;
     } else if (!plan.source_ip) {
       policy.kind = Policy::Kind::Query;
       policy.name = plan.query_parameter;
@@ -140,6 +151,11 @@ std::optional<uint64_t> HashPolicies::hash(const Policy& policy, const HashSourc
       return hashOfAddress(source.client);
     case Policy::Kind::Query:
       return hashOfQuery(policy.name, source.request.query());
+    case Policy::Kind::State: {
+      format::FormatContext context;
+      source.request.describe(&context);
+      return hashOfState(policy.name, context.filter_state, context.connection_state);
+    }
   }
   return {};
 }

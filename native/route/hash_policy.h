@@ -8,6 +8,7 @@
 #include "base/regex.h"
 #include "base/result.h"
 #include "net/address.h"
+#include "net/filter_state.h"
 #include "plan/plan.gen.h"
 #include "route/request_view.h"
 
@@ -15,6 +16,11 @@ namespace fairlead::route {
 
 // The same for all ports of an address. Absent: it is no IP address.
 std::optional<uint64_t> hashOfAddress(const net::Address& client);
+
+// Of what is kept under that name with a request or else its connection; null: nothing is. Absent:
+// it is not there, or may not be hashed.
+std::optional<uint64_t> hashOfState(std::string_view name, const net::FilterState* request,
+                                    const net::FilterState* connection);
 
 // What hashes are made of.
 struct HashSource {
@@ -38,7 +44,7 @@ class HashPolicies {
 
  private:
   struct Policy {
-    enum class Kind : uint8_t { Header, Cookie, SourceIp, Query };
+    enum class Kind : uint8_t { Header, Cookie, SourceIp, Query, State };
 
     Kind kind = Kind::SourceIp;
     bool is_terminal = false;
@@ -46,7 +52,7 @@ class HashPolicies {
     HeaderName header;
     std::optional<Regex> regex;
     std::string substitution;
-    // Of the parameter.
+    // Of the parameter, or of what is kept with the request or its connection.
     std::string name;
     plan::CookieHash cookie;
   };

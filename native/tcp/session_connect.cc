@@ -128,6 +128,9 @@ void Session::chooseCluster() {
   const NameIds::Ref& cluster = target.cluster;
   wish_.criteria = &target.criteria;
   if (proxy_.config().plan.hashes_source_ip) wish_.hash = route::hashOfAddress(remote());
+  if (const std::string& name = proxy_.config().plan.hashes_filter_state; !name.empty()) {
+    wish_.hash = route::hashOfState(name, nullptr, filterState());
+  }
   cluster_name_ = cluster.name();
   cluster_ = proxy_.findCluster(cluster);
 }

@@ -2644,6 +2644,8 @@ export interface TcpProxy {
   /** Connections of a client have the same hash. */
   readonly hashes_source_ip?: boolean | undefined;
   /** Absent: bytes go to hosts as they are. */
+  /** In its place: what is kept with the connection under that name; empty: nothing is. */
+  readonly hashes_filter_state?: string | undefined;
   readonly tunneling?: TunnelingConfig | undefined;
   /** Logs have a line when a connection comes, when it has a host, and then every so often; 0: never. */
   readonly logs_start?: boolean | undefined;
@@ -6396,6 +6398,7 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
   if (message.hashes_source_ip) out.number(64, message.hashes_source_ip ? 1 : 0);
   if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
+  if (message.hashes_filter_state?.length) out.text(4322, message.hashes_filter_state);
   if (message.logs_start) out.number(1120, message.logs_start ? 1 : 0);
   if (message.logs_connected) out.number(1128, message.logs_connected ? 1 : 0);
   if (message.log_interval_ms) out.number(1136, message.log_interval_ms);

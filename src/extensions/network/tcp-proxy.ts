@@ -106,7 +106,7 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
         proxy_tlvs: compileTlvs(config.proxy_protocol_tlvs, place.field('proxy_protocol_tlvs')),
         proxy_tlv_merge: MERGES[config.proxy_protocol_tlv_merge_policy ?? 'ADD_IF_ABSENT'],
         ...compileOnDemand(config.on_demand, place.field('on_demand'), context),
-        hashes_source_ip: hashesSourceIp(config, place.field('hash_policy')),
+        ...compileHash(config, place.field('hash_policy')),
         tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
         ...compileLogOptions(config, place),
         access_logs: compileAccessLogs(
@@ -222,17 +222,17 @@ function compileTargets(
 }
 
 /** There is at most one policy. */
-function hashesSourceIp(config: TcpProxyConfig, place: Place): boolean {
+function compileHash(
+  config: TcpProxyConfig,
+  place: Place,
+): Pick<TcpProxy, 'hashes_source_ip' | 'hashes_filter_state'> {
   const policy = config.hash_policy?.[0];
-  if (!policy) return false;
+  if (!policy) return {};
   refuseOtherFields(place.index(0), policy, HASH);
-  if (policy.filter_state) {
-    place
-      .index(0)
-      .field('filter_state')
-      .warn('adds nothing: no filter here sets an object that has a hash');
-  }
-  return policy.source_ip !== undefined;
+  return {
+    hashes_source_ip: policy.source_ip !== undefined,
+    hashes_filter_state: policy.filter_state?.key,
+  };
 }
 
 /** The real server takes such a name, too: a cluster of that name may come later. */

@@ -54,8 +54,7 @@ function compilePolicy(message: HashPolicyMessage, place: Place): HashPolicy | u
   }
   if (state) {
     refuseOtherFields(place.field('filter_state'), state, FILTER_STATE);
-    place.field('filter_state').warn('adds nothing: no filter here sets an object that has a hash');
-    return undefined;
+    return { filter_state: state.key };
   }
   const connection = message.connection_properties ?? {};
   refuseOtherFields(place.field('connection_properties'), connection, CONNECTION);
