@@ -5955,7 +5955,7 @@ bool read(WireReader& wire, DestinationHosts* out) {
         if (!wire.readBytes(&out->metadata_namespace, "DestinationHosts.metadata_namespace")) return false;
         break;
       case 2:
-        if (!wire.readRepeatedBytes(&out->metadata_path, "DestinationHosts.metadata_path")) return false;
+        if (!wire.readBytes(&out->metadata_path, "DestinationHosts.metadata_path")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->header, "DestinationHosts.header")) return false;
@@ -9380,6 +9380,9 @@ bool read(WireReader& wire, Update* out) {
       case 503:
         if (!wire.readRepeatedBytes(&out->joined_response_headers, "Update.joined_response_headers")) return false;
         break;
+      case 504:
+        if (!wire.readNumber(&out->times_turns, "Update.times_turns")) return false;
+        break;
       default:
         if (!wire.skip("Update")) return false;
     }
@@ -9392,9 +9395,6 @@ bool read(WireReader& wire, TagRule* out) {
     switch (wire.field()) {
       case 1:
         if (!wire.readBytes(&out->name, "TagRule.name")) return false;
-      case 504:
-        if (!wire.readNumber(&out->times_turns, "Update.times_turns")) return false;
-        break;
         break;
       case 2:
         if (!wire.readEnum(&out->kind, 2, "TagRule.kind")) return false;

@@ -2887,9 +2887,10 @@ struct OutlierDetection {
 // Where a request, or a connection, asks to go to, looked for in this order; without any of these:
 // where the client wanted to go before it was redirected here.
 struct DestinationHosts {
-  // Dynamic metadata; an empty namespace: none is asked.
+  // Dynamic metadata of a request or its connection; an empty namespace: none is asked.
   std::string metadata_namespace;
-  std::vector<std::string> metadata_path;
+  // Its keys, with a NUL between each two.
+  std::string metadata_path;
   // Of a request; empty: none is asked.
   std::string header;
   // In place of whatever port was found; 0: none is.
@@ -4184,9 +4185,9 @@ struct TcpProxy {
   std::vector<AccessLog> access_logs;
   // Connections of a client have the same hash.
   bool hashes_source_ip = false;
-  // Absent: bytes go to hosts as they are.
   // In its place: what is kept with the connection under that name; empty: nothing is.
   std::string hashes_filter_state;
+  // Absent: bytes go to hosts as they are.
   Boxed<TunnelingConfig> tunneling;
   // Logs have a line when a connection comes, when it has a host, and then every so often; 0: never.
   bool logs_start = false;
@@ -4668,6 +4669,8 @@ struct Update {
   // that always are.
   std::vector<std::string> joined_request_headers;
   std::vector<std::string> joined_response_headers;
+  // Once, before the workers start: how long turns of event loops take is recorded.
+  bool times_turns = false;
 };
 
 struct TagRule {
@@ -4677,8 +4680,6 @@ struct TagRule {
     // `value` is a pattern of tokens: "$" is the tag's value, "*" any token, "**" any number of
     // them.
     Tokens = 1,
-  // Once, before the workers start: how long turns of event loops take is recorded.
-  bool times_turns = false;
     // Group 1 leaves the name, group 2 (or 1) is the value.
     Regex = 2,
   };

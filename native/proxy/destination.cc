@@ -1,10 +1,18 @@
 #include "proxy/destination.h"
 
+#include <string>
+
+#include "base/json_tree.h"
 #include "base/text.h"
+#include "format/passed_metadata.h"
+#include "net/filter_state.h"
 
 namespace fairlead::proxy {
 
 namespace {
+
+constexpr std::string_view kDestinationState =
+    "envoy.network.transport_socket.original_dst_address";
 
 // An address needs its port.
 std::optional<net::Address> parse(std::string_view text) {
@@ -15,13 +23,60 @@ std::optional<net::Address> parse(std::string_view text) {
   return is_valid ? std::optional(address) : std::nullopt;
 }
 
-std::optional<net::Address> ofMetadata(const plan::DestinationHosts& rules,
-                                       const net::Findings* findings) {
-  if (rules.metadata_namespace.empty() || rules.metadata_path.empty() || !findings) return {};
+// A text, or the first of a list. False: it is neither.
+bool takeText(const format::FilterMetadata::Value& value, std::string* text) {
+  if (!value.is_json) {
+    *text = value.text;
+    return true;
+  }
+  if (!value.text.starts_with('[')) return false;
+  Arena arena(512);
+  const JsonNode* const list = parseJson(value.text, arena, JsonRepeats::LastWins);
+  if (!list || !list->first || !list->first->isString()) return false;
+  *text = list->first->text;
+  return true;
+}
+
+bool findText(std::span<const format::SetMetadata> metadata, const plan::DestinationHosts& rules,
+              std::string* text) {
+  for (size_t i = metadata.size(); i > 0; --i) {
+    const format::SetMetadata& set = metadata[i - 1];
+    if (set.space != rules.metadata_namespace) continue;
+    const auto* const value = set.metadata->find(rules.metadata_path);
+    if (value) return takeText(*value, text);
+  }
+  return false;
+}
+
+bool findText(const net::Findings* findings, const plan::DestinationHosts& rules,
+              std::string* text) {
+  if (!findings) return false;
   const auto space = findings->metadata.find(rules.metadata_namespace);
-  if (space == findings->metadata.end()) return {};
-  const auto value = space->second.find(rules.metadata_path[0]);
-  return value == space->second.end() ? std::nullopt : parse(value->second);
+  if (space != findings->metadata.end()) {
+    const auto value = space->second.find(rules.metadata_path);
+    if (value != space->second.end()) {
+      *text = value->second;
+      return true;
+    }
+  }
+  return findings->passed_metadata && findText(findings->passed_metadata->all(), rules, text);
+}
+
+std::optional<net::Address> ofMetadata(const plan::DestinationHosts& rules,
+                                       const RequestWords& request, const net::Findings* findings,
+                                       stats::Shard<stats::Cluster>& stats) {
+  if (rules.metadata_namespace.empty() || rules.metadata_path.empty()) return {};
+  std::string text;
+  if (!findText(request.metadata, rules, &text) && !findText(findings, rules, &text)) return {};
+  std::optional<net::Address> address = parse(text);
+  if (!address) stats.add(stats::Cluster::Counter::OriginalDstHostInvalid);
+  return address;
+}
+
+// What is no address was never set, as in the real server.
+std::optional<net::Address> ofState(const net::FilterState* state) {
+  const std::string* const text = state ? state->find(kDestinationState) : nullptr;
+  return text ? parse(*text) : std::nullopt;
 }
 
 std::optional<net::Address> ofHeader(const std::string& name, const http::HeaderMap* headers,
@@ -39,12 +94,14 @@ std::optional<net::Address> ofHeader(const std::string& name, const http::Header
 }  // namespace
 
 std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
-                                            const http::HeaderMap* headers,
+                                            const RequestWords& request,
                                             const net::DownstreamConnection& client,
                                             stats::Shard<stats::Cluster>& stats) {
   const net::Findings* const findings = client.findings();
-  std::optional<net::Address> address = ofMetadata(rules, findings);
-  if (!address) address = ofHeader(rules.header, headers, stats);
+  std::optional<net::Address> address = ofState(request.state);
+  if (!address) address = ofState(client.filterState());
+  if (!address) address = ofMetadata(rules, request, findings, stats);
+  if (!address) address = ofHeader(rules.header, request.headers, stats);
   if (!address && findings && findings->is_local_restored) address = client.local();
   if (!address || rules.port == 0 || !address->isIp()) return address;
   return net::Address::fromIp(address->ipBytes(), static_cast<uint16_t>(rules.port));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "format/filter_metadata.h"
 #include "http/message.h"
 #include "net/address.h"
 #include "net/downstream_connection.h"
@@ -13,10 +15,19 @@
 
 namespace fairlead::proxy {
 
-// `headers`: null where nobody asks by HTTP. What a header says that is no address is counted in
-// `stats`. Absent: it does not say, and the client came here by its own will.
+// What a request says of it, beside its connection. Nothing, where nobody asks by HTTP.
+struct RequestWords {
+  const http::HeaderMap* headers = nullptr;
+  // The latest last.
+  std::span<const format::SetMetadata> metadata = {};
+  // Null: nothing is kept with it.
+  const net::FilterState* state = nullptr;
+};
+
+// What is said that is no address is counted in `stats`. Absent: nothing says, and the client came
+// here by its own will.
 std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
-                                            const http::HeaderMap* headers,
+                                            const RequestWords& request,
                                             const net::DownstreamConnection& client,
                                             stats::Shard<stats::Cluster>& stats);
 

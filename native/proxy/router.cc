@@ -198,7 +198,10 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
   if (!info_.uncommon().metadata.empty()) wishBySubset();
   if (const plan::DestinationHosts* const rules = info_.cluster->destinationRules()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
-    wanted_->destination = findDestination(*rules, view.headers, *info_.downstream, clusterStats());
+    const StreamInfo::Uncommon& uncommon = info_.uncommon();
+    wanted_->destination =
+        findDestination(*rules, {view.headers, uncommon.metadata, uncommon.filter_state.get()},
+                        *info_.downstream, clusterStats());
   }
   if (const plan::NamedHosts* const named = info_.cluster->namedHosts()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();

@@ -96,7 +96,7 @@ void Session::endWithoutCluster() {
 void Session::connectToCluster() {
   cluster_->hold();
   if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
-    destination_ = proxy::findDestination(*rules, nullptr, *this, cluster_->stats());
+    destination_ = proxy::findDestination(*rules, {}, *this, cluster_->stats());
     if (destination_) wish_.destination = &*destination_;
   }
   if (const plan::NamedHosts* const named = cluster_->namedHosts(); named && host_name_.empty()) {

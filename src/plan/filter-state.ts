@@ -33,6 +33,7 @@ const FACTORIES: readonly string[] = [
   'envoy.string',
   HASHABLE,
   'envoy.network.upstream_server_name',
+  'envoy.network.transport_socket.original_dst_address',
 ];
 /** What is asked of connections by those keys. */
 const OF_CONNECTIONS: readonly string[] = [

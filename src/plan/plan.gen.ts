@@ -1331,9 +1331,10 @@ export interface StatusRange {
 
 /** Where a request, or a connection, asks to go to, looked for in this order; without any of these: where the client wanted to go before it was redirected here. */
 export interface DestinationHosts {
-  /** Dynamic metadata; an empty namespace: none is asked. */
+  /** Dynamic metadata of a request or its connection; an empty namespace: none is asked. */
   readonly metadata_namespace?: string | undefined;
-  readonly metadata_path?: readonly string[] | undefined;
+  /** Its keys, with a NUL between each two. */
+  readonly metadata_path?: string | undefined;
   /** Of a request; empty: none is asked. */
   readonly header?: string | undefined;
   /** In place of whatever port was found; 0: none is. */
@@ -2643,9 +2644,9 @@ export interface TcpProxy {
   readonly access_logs?: readonly AccessLog[] | undefined;
   /** Connections of a client have the same hash. */
   readonly hashes_source_ip?: boolean | undefined;
-  /** Absent: bytes go to hosts as they are. */
   /** In its place: what is kept with the connection under that name; empty: nothing is. */
   readonly hashes_filter_state?: string | undefined;
+  /** Absent: bytes go to hosts as they are. */
   readonly tunneling?: TunnelingConfig | undefined;
   /** Logs have a line when a connection comes, when it has a host, and then every so often; 0: never. */
   readonly logs_start?: boolean | undefined;
@@ -3194,11 +3195,11 @@ export interface Update {
   /** Once, before the workers start: lines of these headers, in lower case, are joined as those are that always are. */
   readonly joined_request_headers?: readonly string[] | undefined;
   readonly joined_response_headers?: readonly string[] | undefined;
+  /** Once, before the workers start: how long turns of event loops take is recorded. */
+  readonly times_turns?: boolean | undefined;
 }
 
 export const Demand_Kind = {
-  /** Once, before the workers start: how long turns of event loops take is recorded. */
-  readonly times_turns?: boolean | undefined;
   VIRTUAL_HOST: 0,
   CLUSTER: 1,
   ROUTE_TABLE: 2,
@@ -4161,15 +4162,15 @@ export interface FilterStateValue {
   readonly value?: Format | undefined;
   readonly skips_empty?: boolean | undefined;
   readonly read_only?: boolean | undefined;
-}
-
-export interface SetFilterState {
   /** Connections to hosts that are internal listeners have it, too. */
   readonly is_shared?: boolean | undefined;
   /** And those that these make in turn. */
   readonly goes_on?: boolean | undefined;
   /** Hosts may be chosen by it; where it is shared, requests with another value share no connections. */
   readonly is_hashable?: boolean | undefined;
+}
+
+export interface SetFilterState {
   readonly values?: readonly FilterStateValue[] | undefined;
   readonly clears_route?: boolean | undefined;
 }
@@ -5524,7 +5525,7 @@ function writeStatusRange(out: WireWriter, message: StatusRange): void {
 
 function writeDestinationHosts(out: WireWriter, message: DestinationHosts): void {
   if (message.metadata_namespace?.length) out.text(10, message.metadata_namespace);
-  if (message.metadata_path) for (const item of message.metadata_path) out.text(18, item);
+  if (message.metadata_path?.length) out.text(18, message.metadata_path);
   if (message.header?.length) out.text(26, message.header);
   if (message.port) out.number(32, message.port);
   if (message.cleanup_interval_ms) out.number(40, message.cleanup_interval_ms);
@@ -6397,8 +6398,8 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.max_downstream_connection_duration_ms) out.number(48, message.max_downstream_connection_duration_ms);
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
   if (message.hashes_source_ip) out.number(64, message.hashes_source_ip ? 1 : 0);
-  if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
   if (message.hashes_filter_state?.length) out.text(4322, message.hashes_filter_state);
+  if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
   if (message.logs_start) out.number(1120, message.logs_start ? 1 : 0);
   if (message.logs_connected) out.number(1128, message.logs_connected ? 1 : 0);
   if (message.log_interval_ms) out.number(1136, message.log_interval_ms);
@@ -6717,6 +6718,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.pins_workers) out.number(4008, message.pins_workers ? 1 : 0);
   if (message.joined_request_headers) for (const item of message.joined_request_headers) out.text(4018, item);
   if (message.joined_response_headers) for (const item of message.joined_response_headers) out.text(4026, item);
+  if (message.times_turns) out.number(4032, message.times_turns ? 1 : 0);
 }
 
 function writeDemand(out: WireWriter, message: Demand): void {
@@ -6727,7 +6729,6 @@ function writeDemand(out: WireWriter, message: Demand): void {
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {
   if (message.value) out.number(8, message.value);
-  if (message.times_turns) out.number(4032, message.times_turns ? 1 : 0);
   if (message.slot) out.number(16, message.slot);
 }
 
@@ -7370,13 +7371,13 @@ function writeFilterStateValue(out: WireWriter, message: FilterStateValue): void
   if (message.value !== undefined) out.message(18, message.value, writeFormat);
   if (message.skips_empty) out.number(24, message.skips_empty ? 1 : 0);
   if (message.read_only) out.number(32, message.read_only ? 1 : 0);
+  if (message.is_shared) out.number(40, message.is_shared ? 1 : 0);
+  if (message.goes_on) out.number(48, message.goes_on ? 1 : 0);
+  if (message.is_hashable) out.number(56, message.is_hashable ? 1 : 0);
 }
 
 function writeSetFilterState(out: WireWriter, message: SetFilterState): void {
   if (message.values) for (const item of message.values) out.message(10, item, writeFilterStateValue);
-  if (message.is_shared) out.number(40, message.is_shared ? 1 : 0);
-  if (message.goes_on) out.number(48, message.goes_on ? 1 : 0);
-  if (message.is_hashable) out.number(56, message.is_hashable ? 1 : 0);
   if (message.clears_route) out.number(16, message.clears_route ? 1 : 0);
 }
 

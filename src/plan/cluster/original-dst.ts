@@ -57,24 +57,17 @@ export function compileOriginalDst(
     return undefined;
   }
   return {
-    ...metadataOf(config, at.field('metadata_key')),
+    ...metadataOf(config.metadata_key),
     header: usesHeader ? (header || ownHeader(DEFAULT_HEADER)).toLowerCase() : '',
     port: config.upstream_port_override ?? 0,
     cleanup_interval_ms: wholeMs(message.cleanup_interval, DEFAULT_CLEANUP_MS),
   };
 }
 
-/** Of connections, whose metadata has one level of keys. */
 function metadataOf(
-  { metadata_key: metadata }: OriginalDstConfig,
-  place: Place,
+  metadata: OriginalDstConfig['metadata_key'],
 ): Pick<DestinationHosts, 'metadata_namespace' | 'metadata_path'> {
   if (!metadata) return {};
   const path = (metadata.path ?? []).map(({ key = '' }) => key);
-  if (path.length > 1) {
-    place.field('path').error('a path of several keys is not supported yet', {
-      expected: 'one key, as listener filters write it',
-    });
-  }
-  return { metadata_namespace: metadata.key, metadata_path: path };
+  return { metadata_namespace: metadata.key, metadata_path: path.join('\0') };
 }

@@ -51,8 +51,12 @@ test('what is shared with hosts goes once or on and on, and keeps requests apart
   );
 });
 
-test('requests may keep what hosts are asked for', () => {
-  const key = 'envoy.network.upstream_server_name';
-  assert.equal(made({ object_key: key }, 'http_log').issues, '');
-  assert.equal(made({ object_key: key }, 'tcp_log').issues, '');
+test('requests may keep what hosts are asked for, and where they are', () => {
+  for (const key of [
+    'envoy.network.upstream_server_name',
+    'envoy.network.transport_socket.original_dst_address',
+  ]) {
+    assert.equal(made({ object_key: key }, 'http_log').issues, '');
+    assert.equal(made({ object_key: key }, 'tcp_log').issues, '');
+  }
 });

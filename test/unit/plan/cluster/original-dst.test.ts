@@ -27,12 +27,12 @@ test('its header has a name of its own, or the usual one; port and metadata are 
       use_http_header: true,
       http_header_name: 'X-Where',
       upstream_port_override: 8443,
-      metadata_key: { key: 'envoy.listener', path: [{ key: 'to' }] },
+      metadata_key: { key: 'envoy.listener', path: [{ key: 'to' }, { key: 'host' }] },
     },
   });
   assert.deepEqual(plan, {
     metadata_namespace: 'envoy.listener',
-    metadata_path: ['to'],
+    metadata_path: 'to\0host',
     header: 'x-where',
     port: 8443,
     cleanup_interval_ms: 250,
