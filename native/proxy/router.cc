@@ -1,9 +1,6 @@
 #include "proxy/router.h"
 
-#include <map>
-
 #include "base/json.h"
-#include "base/json_tree.h"
 #include "base/text.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
@@ -11,6 +8,7 @@
 #include "proxy/request_rules.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
+#include "proxy/subset_wish.h"
 #include "proxy/try_filters.h"
 
 namespace fairlead::proxy {
@@ -21,9 +19,6 @@ using http::HeaderMap;
 using Counter = stats::Http::Counter;
 
 namespace {
-
-// Whose metadata choose among a cluster's hosts.
-constexpr std::string_view kSubsetSpace = "envoy.lb";
 
 const std::string& dropHeader(bool is_all) {
   static const std::string& some = *new std::string(http::ownHeader("drop-overload"));
@@ -165,15 +160,15 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   } else if (info_.scheme != "http" && info_.scheme != "https") {
     info_.scheme = schemeToHosts(head.headers, info_.downstream->tls() != nullptr);
   }
-  if (net::isStateForHosts()) {
-    addStates(info_.downstream->filterState(), info_.uncommon().filter_state.get(),
-              of_host.settings(), &use_);
-  }
   const upstream::Cluster& of_host = pool->cluster().cluster();
   if (hasSpecialUses(of_host)) {
     use_ = poolUseOf(head.authority, head.headers, of_host, *info_.downstream);
   }
   if (net::isSourceWanted()) use_.source = stream_.source();
+  if (net::isStateForHosts()) {
+    addStates(info_.downstream->filterState(), info_.uncommon().filter_state.get(),
+              of_host.settings(), &use_);
+  }
   use_.is_high = info_.route->cluster->plan.priority != 0;
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
   use_.tunnels = terminates_ != nullptr;
@@ -195,7 +190,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
 
 upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
                                          const filters::FilterNotes::OverrideHost* named) {
-  if (!info_.uncommon().metadata.empty()) wishBySubset();
+  if (!info_.uncommon().metadata.empty() || info_.downstream->findings()) wishBySubset();
   if (const plan::DestinationHosts* const rules = info_.cluster->destinationRules()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
     const StreamInfo::Uncommon& uncommon = info_.uncommon();
@@ -229,29 +224,11 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
 
 // What filters have set goes before what the route says of the same key.
 void Router::wishBySubset() {
-  Arena arena(1024);
-  std::map<std::string, std::string, std::less<>> labels;
-  for (const std::string& label : info_.target->criteria.labels()) {
-    labels.emplace(plan::keyOfLabel(label), label);
-  }
-  bool has_own = false;
-  for (const format::SetMetadata& set : info_.uncommon().metadata) {
-    if (set.space != kSubsetSpace) continue;
-    const format::FilterMetadata::Value* const all = set.metadata->find({});
-    const JsonNode* const object =
-        all ? parseJson(all->text, arena, JsonRepeats::LastWins) : nullptr;
-    for (const JsonNode* at = object ? object->first : nullptr; at; at = at->next) {
-      std::string label(at->key);
-      appendJson(&label.append("="), *at);
-      labels.insert_or_assign(std::string(at->key), std::move(label));
-      has_own = true;
-    }
-  }
-  if (!has_own) return;
-  std::vector<std::string> sorted;
-  for (auto& [_, label] : labels) sorted.push_back(std::move(label));
+  std::optional<plan::SubsetCriteria> own =
+      subsetOf(&info_.target->criteria, info_.downstream->findings(), info_.uncommon().metadata);
+  if (!own) return;
   if (!wanted_) wanted_ = std::make_unique<Wanted>();
-  wanted_->criteria.emplace(std::move(sorted));
+  wanted_->criteria = std::move(own);
 }
 
 upstream::HostWish Router::wish() const {

@@ -126,6 +126,8 @@ class Session final : public net::DownstreamConnection,
   // By which its host is known, where that is looked up.
   std::string host_name_;
   upstream::HostWish wish_;
+  // What its connection asks for beside what is configured.
+  std::optional<plan::SubsetCriteria> criteria_;
   // Where it is sent to, of clusters that make their hosts as they are asked for.
   std::optional<net::Address> destination_;
   std::shared_ptr<upstream::Host> host_;

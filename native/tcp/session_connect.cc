@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "proxy/destination.h"
 #include "proxy/pool_use.h"
+#include "proxy/subset_wish.h"
 #include "route/hash_policy.h"
 #include "tcp/session.h"
 #include "upstream/connect.h"
@@ -95,6 +96,10 @@ void Session::endWithoutCluster() {
 
 void Session::connectToCluster() {
   cluster_->hold();
+  if (auto own = proxy::subsetOf(wish_.criteria, findings(), {})) {
+    criteria_ = std::move(own);
+    wish_.criteria = &*criteria_;
+  }
   if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
     destination_ = proxy::findDestination(*rules, {}, *this, cluster_->stats());
     if (destination_) wish_.destination = &*destination_;
