@@ -17,7 +17,7 @@ export const injectedResource = defineExtension<InjectedResourceConfig, MonitorP
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
     const { filename: file = '' } = config;
-    if (file !== '' && !isFolder(dirname(file))) {
+    if (file !== '' && !isFolder(file.endsWith('/') ? file : dirname(file))) {
       const why = 'No such file or directory';
       place.field('filename').error(`unable to add filesystem watch for file ${file}: ${why}`);
       return undefined;

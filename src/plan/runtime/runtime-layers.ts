@@ -47,7 +47,7 @@ function checkLayerSource(layer: RuntimeLayer, at: Place): void {
 /** Why a layer on disk can never be read; undefined: it can, as soon as its folder is there. */
 export function whyNotWatchable({ symlink_root: root = '' }: DiskLayer): string | undefined {
   if (!root.includes('/')) return `invalid file path ${root}`;
-  if (isFolder(dirname(root))) return undefined;
+  if (isFolder(root.endsWith('/') ? root : dirname(root))) return undefined;
   return `unable to add filesystem watch for file ${root}: No such file or directory`;
 }
 

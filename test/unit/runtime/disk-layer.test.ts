@@ -73,7 +73,10 @@ test('the folder is below the link, and may end with the service cluster', () =>
   };
   assert.equal(diskFolder(layer, 'web'), '/srv/current/envoy/web');
   assert.equal(diskFolder({ symlink_root: '/srv/current' }, 'web'), '/srv/current');
-  assert.match(whyNotWatchable({ symlink_root: '/nowhere/x' }) ?? '', /filesystem watch/);
+  for (const root of ['/nowhere/x', '/nowhere/']) {
+    assert.match(whyNotWatchable({ symlink_root: root }) ?? '', /filesystem watch/);
+  }
+  assert.equal(whyNotWatchable({ symlink_root: '/nowhere' }), undefined);
   assert.equal(whyNotWatchable({}), 'invalid file path ');
 });
 
