@@ -114,7 +114,8 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
   set(Gauge::CircuitBreakersDefaultRemainingRq, Gauge::CircuitBreakersHighRemainingRq,
       remaining(limits.requests));
   set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
-      settings_.limits[priority].retry_budget ? 0 : remaining(limits.retries));
+      // As the real server: a share has no such number, once somebody has asked for it.
+      limits.hasRetryShare() && limits.retries.isTouched() ? 0 : remaining(limits.retries));
   set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
       remaining(limits.connection_pools));
 }

@@ -71,6 +71,9 @@ struct Limits {
       window->add(hostClockMs());
     return true;
   }
+  bool hasRetryShare() const {
+    return retry_share_millionths.load(std::memory_order_relaxed) != kNoShare;
+  }
   bool canRetry() const { return retries.used() < maxRetries(); }
   uint64_t maxRetries() const {
     const uint64_t share = retry_share_millionths.load(std::memory_order_relaxed);
