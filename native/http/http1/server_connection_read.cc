@@ -150,7 +150,9 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   }
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
-  if (scan.state == Scan::Error && mayBecomeHttp2() && beginsHttp2({data, size})) {
+  // Where every method is taken, it reads as a request.
+  const bool may_be_none = scan.state == Scan::Error || settings_.limits.takes_any_method;
+  if (may_be_none && mayBecomeHttp2() && beginsHttp2({data, size})) {
     if (size < kHttp2Preface.size()) return waitForHead(data, size);
     leaveToHttp2({data, size});
     return size;
