@@ -326,9 +326,10 @@ void Stream::finishHeaders(HeaderMap& headers) {
   }
 }
 
-// Bytes that are no request have nothing that could be told of.
+// What the codec has found wrong is no request, and has nothing that could be told of.
 void Stream::tellProxyStatus(uint16_t* status, HeaderMap& headers) {
   if (!info_.flags.any() || info_.details.starts_with("http1.")) return;
+  if (info_.details == "low_version") return;
   const std::string text =
       proxyStatusOf(*config().plan.proxy_status, info_.flags, info_.details, status);
   if (text.empty()) return;
