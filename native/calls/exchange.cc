@@ -99,7 +99,7 @@ void Exchange::ask() {
   if (cluster_->settings().auto_sni) {
     HeaderMap& headers = calls_->headers();
     head_.restore(&headers);
-    use.server_name = upstream::serverNameOf(head_.authority(), headers, cluster_->settings());
+    upstream::useServerName(head_.authority(), headers, cluster_->settings(), &use);
   }
   pool = &cluster_->poolOf(*pool, use);
   if (!pool->cluster().admits(*pool)) {

@@ -4,6 +4,7 @@
 
 #include "format/connection_values.h"
 #include "format/piece.h"
+#include "net/state_value.h"
 
 namespace fairlead::format {
 
@@ -116,15 +117,25 @@ bool Piece::appendFilterState(const FormatContext& context, std::string* out) co
     }
     return key_.empty() ? object->appendText(out) : object->appendJson(out);
   }
-  // Texts have no fields.
-  if (is_field) return false;
-  const std::string* state = context.filter_state ? context.filter_state->find(argument_) : nullptr;
-  if (!state && context.connection_state) state = context.connection_state->find(argument_);
+  const net::FilterState* owner = context.filter_state;
+  const std::string* state = owner ? owner->find(argument_) : nullptr;
+  if (!state && context.connection_state) {
+    owner = context.connection_state;
+    state = owner->find(argument_);
+  }
   if (!state) return false;
-  if (key_.empty()) {
+  using Form = net::FilterState::Form;
+  const Form form = owner->formOf(argument_);
+  if (is_field) {
+    const std::string_view field = std::string_view(key_).substr(kStateField.size());
+    return form == Form::Address && net::appendAddressField(*state, field, out);
+  }
+  if (key_.empty() || form == Form::Bare) {
     out->append(*state);
-  } else {
+  } else if (form == Form::Quoted || form == Form::Digits) {
     appendJsonString(out, *state);
+  } else {
+    return false;
   }
   return true;
 }

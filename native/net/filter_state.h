@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,12 +42,28 @@ struct StateSharing {
 // As in the real server, where the two live for different times, neither takes the other's place.
 class FilterState {
  public:
+  // What a text is, which decides who asks for it and what is shown of it.
+  enum class Form : uint8_t {
+    Quoted,
+    // As it is, in JSON, too.
+    Bare,
+    // A number so large that it is a text in JSON.
+    Digits,
+    // Not in JSON.
+    Untold,
+    // It has fields, and is not in JSON.
+    Address,
+    // Nowhere.
+    Hidden,
+  };
+
   // False: it is there already, and may not be changed.
   bool set(std::string_view key, std::string_view value, bool is_read_only,
-           StateSharing sharing = {}) {
+           Form form = Form::Quoted, StateSharing sharing = {}) {
     Entry& entry = entryFor(key);
     if (entry.object || entry.is_read_only) return false;
     entry.value = value;
+    entry.form = form;
     entry.sharing = sharing;
     entry.is_set = true;
     entry.is_read_only = is_read_only;
@@ -58,15 +75,25 @@ class FilterState {
     entry.object = std::move(object);
     return true;
   }
-  // Null: there is none.
+  // Null: there is none that is shown.
   const std::string* find(std::string_view key) const {
     const Entry* const entry = entryOf(key);
-    return entry && entry->is_set ? &entry->value : nullptr;
+    return entry && entry->is_set && entry->form != Form::Hidden ? &entry->value : nullptr;
+  }
+  // Null: there is none that is such a one.
+  const std::string* findAs(Form form, std::string_view key) const {
+    const Entry* const entry = entryOf(key);
+    return entry && entry->is_set && entry->form == form ? &entry->value : nullptr;
   }
   // Of what may be hashed, as find().
   const std::string* findHashable(std::string_view key) const {
     const Entry* const entry = entryOf(key);
     return entry && entry->is_set && entry->sharing.is_hashable ? &entry->value : nullptr;
+  }
+  // Of a text that is there.
+  Form formOf(std::string_view key) const {
+    const Entry* const entry = entryOf(key);
+    return entry ? entry->form : Form::Quoted;
   }
   const StateObject* findObject(std::string_view key) const {
     const Entry* const entry = entryOf(key);
@@ -77,12 +104,12 @@ class FilterState {
     return entry ? entry->object : nullptr;
   }
 
-  // Calls visit(key, value, is_read_only, sharing) for each text that is shared.
+  // Calls visit(key, value, form, is_read_only, sharing) for each text that is shared.
   template <typename Visit>
   void forEachShared(Visit visit) const {
     for (const Entry& entry : entries_) {
       if (entry.is_set && entry.sharing.is_shared) {
-        visit(entry.key, entry.value, entry.is_read_only, entry.sharing);
+        visit(entry.key, entry.value, entry.form, entry.is_read_only, entry.sharing);
       }
     }
   }
@@ -94,6 +121,7 @@ class FilterState {
     // It is a text.
     bool is_set = false;
     bool is_read_only = false;
+    Form form = Form::Quoted;
     StateSharing sharing = {};
     // In place of one; null: it is none.
     std::shared_ptr<StateObject> object = nullptr;

@@ -12,18 +12,12 @@
 
 namespace fairlead::net {
 
-// The name that hosts are asked for over TLS, in place of what the configuration says.
-inline constexpr std::string_view kServerNameState = "envoy.network.upstream_server_name";
-
 // Whether anything that was ever built keeps what connections to hosts depend on. For good, once it
 // is so; any thread.
 inline std::atomic<bool> state_for_hosts{false};
 inline bool isStateForHosts() { return state_for_hosts.load(std::memory_order_relaxed); }
 // Of each value that may be kept, before any is.
-inline void noteState(const plan::FilterStateValue& plan) {
-  if (!plan.is_shared && plan.key != kServerNameState) return;
-  state_for_hosts.store(true, std::memory_order_relaxed);
-}
+void noteState(const plan::FilterStateValue& plan);
 
 inline StateSharing sharingOf(const plan::FilterStateValue& plan) {
   return {plan.is_shared, plan.goes_on, plan.is_hashable};
@@ -44,6 +38,7 @@ class SharedStates {
   struct Value {
     std::string key;
     std::string text;
+    FilterState::Form form;
     bool is_read_only;
     StateSharing sharing;
   };

@@ -66,8 +66,10 @@ struct TransportTarget {
   std::string_view host_name = {};
   // What a host is to be asked for, whatever the configuration says; empty: that.
   std::string_view server_name = {};
-  // Its certificate must be for this name; empty: it need not.
-  std::string_view wanted_name = {};
+  // Its certificate must be for one of these names, by line ends; empty: it need not.
+  std::string_view wanted_names = {};
+  // What a host is offered by ALPN, whatever the configuration says; empty: that.
+  std::string_view chosen_protocols = {};
   // Whom a host may be told that the connection is for; null: this proxy itself.
   const ProxiedClient* client = nullptr;
   // What a host is offered by ALPN where the configuration names nothing, each with its length

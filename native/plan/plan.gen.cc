@@ -3250,6 +3250,9 @@ bool read(WireReader& wire, NameLookup* out) {
       case 2:
         if (!wire.readNumber(&out->cluster_timeout_ms, "NameLookup.cluster_timeout_ms")) return false;
         break;
+      case 3:
+        if (!wire.readNumber(&out->asks_state, "NameLookup.asks_state")) return false;
+        break;
       default:
         if (!wire.skip("NameLookup")) return false;
     }
@@ -4216,12 +4219,15 @@ bool read(WireReader& wire, FilterStateValue* out) {
         if (!wire.readNumber(&out->read_only, "FilterStateValue.read_only")) return false;
         break;
       case 5:
-        if (!wire.readNumber(&out->is_shared, "FilterStateValue.is_shared")) return false;
+        if (!wire.readEnum(&out->kind, 9, "FilterStateValue.kind")) return false;
         break;
       case 6:
-        if (!wire.readNumber(&out->goes_on, "FilterStateValue.goes_on")) return false;
+        if (!wire.readNumber(&out->is_shared, "FilterStateValue.is_shared")) return false;
         break;
       case 7:
+        if (!wire.readNumber(&out->goes_on, "FilterStateValue.goes_on")) return false;
+        break;
+      case 8:
         if (!wire.readNumber(&out->is_hashable, "FilterStateValue.is_hashable")) return false;
         break;
       default:

@@ -1660,6 +1660,8 @@ struct NameLookup {
   std::string cache;
   // How long a request waits for a cluster of its name.
   uint64_t cluster_timeout_ms = 0;
+  // The filter state may name the host.
+  bool asks_state = false;
 };
 
 struct CompositeFilter {
@@ -2092,10 +2094,29 @@ struct SetMetadata {
 };
 
 struct FilterStateValue {
+  enum class Kind : uint8_t {
+    Text = 0,
+    // A text that is not empty.
+    SomeText = 1,
+    // One that has no form in JSON.
+    UntoldText = 2,
+    Bool = 3,
+    // True, or anything else.
+    IsTrue = 4,
+    Uint32 = 5,
+    Uint64 = 6,
+    // An address, with its port.
+    Address = 7,
+    // Without one.
+    Ip = 8,
+    // What ALPN offers, by commas.
+    Protocols = 9,
+  };
   std::string key;
   Boxed<Format> value;
   bool skips_empty = false;
   bool read_only = false;
+  Kind kind = {};
   // Connections to hosts that are internal listeners have it, too.
   bool is_shared = false;
   // And those that these make in turn.

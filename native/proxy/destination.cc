@@ -5,23 +5,11 @@
 #include "base/json_tree.h"
 #include "base/text.h"
 #include "format/passed_metadata.h"
-#include "net/filter_state.h"
+#include "net/state_value.h"
 
 namespace fairlead::proxy {
 
 namespace {
-
-constexpr std::string_view kDestinationState =
-    "envoy.network.transport_socket.original_dst_address";
-
-// An address needs its port.
-std::optional<net::Address> parse(std::string_view text) {
-  net::Address address;
-  const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
-  const bool is_bare = text.find(':') != text.rfind(':') && !text.starts_with('[');
-  const bool is_valid = has_port && !is_bare && net::parseIp(text, &address);
-  return is_valid ? std::optional(address) : std::nullopt;
-}
 
 // A text, or the first of a list. False: it is neither.
 bool takeText(const format::FilterMetadata::Value& value, std::string* text) {
@@ -68,15 +56,9 @@ std::optional<net::Address> ofMetadata(const plan::DestinationHosts& rules,
   if (rules.metadata_namespace.empty() || rules.metadata_path.empty()) return {};
   std::string text;
   if (!findText(request.metadata, rules, &text) && !findText(findings, rules, &text)) return {};
-  std::optional<net::Address> address = parse(text);
+  std::optional<net::Address> address = net::parseAddressWithPort(text);
   if (!address) stats.add(stats::Cluster::Counter::OriginalDstHostInvalid);
   return address;
-}
-
-// What is no address was never set, as in the real server.
-std::optional<net::Address> ofState(const net::FilterState* state) {
-  const std::string* const text = state ? state->find(kDestinationState) : nullptr;
-  return text ? parse(*text) : std::nullopt;
 }
 
 std::optional<net::Address> ofHeader(const std::string& name, const http::HeaderMap* headers,
@@ -84,7 +66,7 @@ std::optional<net::Address> ofHeader(const std::string& name, const http::Header
   if (name.empty() || !headers) return {};
   for (const http::HeaderEntry& entry : *headers) {
     if (!equalsIgnoreCase(entry.name(), name)) continue;
-    std::optional<net::Address> address = parse(entry.value());
+    std::optional<net::Address> address = net::parseAddressWithPort(entry.value());
     if (!address) stats.add(stats::Cluster::Counter::OriginalDstHostInvalid);
     return address;
   }
@@ -98,8 +80,8 @@ std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
                                             const net::DownstreamConnection& client,
                                             stats::Shard<stats::Cluster>& stats) {
   const net::Findings* const findings = client.findings();
-  std::optional<net::Address> address = ofState(request.state);
-  if (!address) address = ofState(client.filterState());
+  std::optional<net::Address> address = net::destinationKept(request.state);
+  if (!address) address = net::destinationKept(client.filterState());
   if (!address) address = ofMetadata(rules, request, findings, stats);
   if (!address) address = ofHeader(rules.header, request.headers, stats);
   if (!address && findings && findings->is_local_restored) address = client.local();

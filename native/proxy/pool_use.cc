@@ -1,6 +1,7 @@
 #include "proxy/pool_use.h"
 
 #include "upstream/server_name.h"
+#include "upstream/state_wishes.h"
 
 namespace fairlead::proxy {
 
@@ -9,7 +10,7 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
                             const net::DownstreamConnection& client) {
   upstream::PoolUse use;
   if (cluster.settings().auto_sni) {
-    use.server_name = upstream::serverNameOf(authority, headers, cluster.settings());
+    upstream::useServerName(authority, headers, cluster.settings(), &use);
   }
   if (cluster.tellsClients()) use.client = client.asProxied();
   if (cluster.settings().pools_by_client) use.client_connection = client.id() + 1;
@@ -17,14 +18,9 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
 }
 
 void addStates(const net::FilterState* connection, const net::FilterState* request,
-               const plan::Cluster& cluster, upstream::PoolUse* use) {
+               upstream::PoolUse* use) {
   use->states = net::SharedStates::of(connection, request);
-  const std::string* name = request ? request->find(net::kServerNameState) : nullptr;
-  if (!name && connection) name = connection->find(net::kServerNameState);
-  if (!name || name->empty()) return;
-  use->asked_name = *name;
-  // Certificates may still have to be for it.
-  if (!cluster.auto_san_validation) use->server_name.clear();
+  upstream::tlsWishesOf(connection, request).tell(use);
 }
 
 }  // namespace fairlead::proxy

@@ -19,9 +19,9 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
                             const upstream::Cluster& cluster,
                             const net::DownstreamConnection& client);
 
-// What is kept with a request and its connection, null: nothing is, for hosts of that cluster.
-// After all else that names them.
+// What is kept with a request and its connection, null: nothing is. After all else that names
+// hosts.
 void addStates(const net::FilterState* connection, const net::FilterState* request,
-               const plan::Cluster& cluster, upstream::PoolUse* use);
+               upstream::PoolUse* use);
 
 }  // namespace fairlead::proxy

@@ -10,6 +10,7 @@
 #include "proxy/strict_check.h"
 #include "proxy/subset_wish.h"
 #include "proxy/try_filters.h"
+#include "upstream/state_wishes.h"
 
 namespace fairlead::proxy {
 
@@ -166,8 +167,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   }
   if (net::isSourceWanted()) use_.source = stream_.source();
   if (net::isStateForHosts()) {
-    addStates(info_.downstream->filterState(), info_.uncommon().filter_state.get(),
-              of_host.settings(), &use_);
+    addStates(info_.downstream->filterState(), info_.uncommon().filter_state.get(), &use_);
   }
   use_.is_high = info_.route->cluster->plan.priority != 0;
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
@@ -200,7 +200,11 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
   }
   if (const plan::NamedHosts* const named = info_.cluster->namedHosts()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
-    wanted_->name = upstream::nameWithPort(view.authority, named->default_port);
+    const upstream::HostByState by_state =
+        upstream::hostByState(info_.downstream->filterState(), info_.uncommon().filter_state.get());
+    wanted_->name =
+        upstream::nameWithPort(by_state.host.empty() ? view.authority : by_state.host,
+                               by_state.port != 0 ? by_state.port : named->default_port);
   }
   if (const plan::HostOverrides* const rules = info_.cluster->overrideRules()) {
     wishByOverrides(*rules, *view.headers);

@@ -99,7 +99,10 @@ const std::string* Session::stateOf(std::string_view key) const {
 
 net::Millis Session::idleTimeout() const {
   net::Millis timeout = proxy_.config().plan.idle_timeout_ms;
-  if (const std::string* const own = stateOf(kIdleState)) parseDecimal(*own, &timeout);
+  const net::FilterState* const state = filterState();
+  const std::string* const own =
+      state ? state->findAs(net::FilterState::Form::Digits, kIdleState) : nullptr;
+  if (own) parseDecimal(*own, &timeout);
   return timeout;
 }
 

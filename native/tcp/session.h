@@ -69,6 +69,8 @@ class Session final : public net::DownstreamConnection,
   void goOn();
   // False: it waits, or has ended.
   bool lookUpServerName();
+  // By the filter state, or the client's server name. False: neither says anything.
+  bool nameHost(uint32_t port);
   void goToCluster();
   void useHostCluster(upstream::WorkerCluster* cluster);
   const net::Overload& overload() const;

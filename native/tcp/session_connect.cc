@@ -10,6 +10,7 @@
 #include "route/hash_policy.h"
 #include "tcp/session.h"
 #include "upstream/connect.h"
+#include "upstream/state_wishes.h"
 
 namespace fairlead::tcp {
 
@@ -28,12 +29,9 @@ constexpr std::string_view kClusterState = "envoy.tcp_proxy.cluster";
 // ---- a host by its name ----
 
 bool Session::lookUpServerName() {
-  const net::Findings* const found = findings();
-  if (!found || found->server_name.empty()) return true;
+  if (!nameHost(proxy_.config().names_port)) return true;
   upstream::NameCache& names = *proxy_.config().names;
   const unsigned worker = proxy_.context().worker;
-  host_name_ = found->server_name + ":" + std::to_string(proxy_.config().names_port);
-  wish_.name = host_name_;
   const upstream::KnownName* known = nullptr;
   if (!names.enter(worker)) {
     finish();
@@ -45,6 +43,17 @@ bool Session::lookUpServerName() {
   if (state == upstream::NameCache::State::Known) return true;
   finish();
   return false;
+}
+
+bool Session::nameHost(uint32_t port) {
+  const upstream::HostByState by_state = upstream::hostByState(filterState());
+  const net::Findings* const found = findings();
+  std::string_view host = by_state.host;
+  if (host.empty() && found) host = found->server_name;
+  if (host.empty()) return false;
+  host_name_ = upstream::nameWithPort(host, by_state.port != 0 ? by_state.port : port);
+  wish_.name = host_name_;
+  return true;
 }
 
 // Whether it is of use shows where its host is asked for.
@@ -105,11 +114,7 @@ void Session::connectToCluster() {
     if (destination_) wish_.destination = &*destination_;
   }
   if (const plan::NamedHosts* const named = cluster_->namedHosts(); named && host_name_.empty()) {
-    const net::Findings* const found = findings();
-    if (found && !found->server_name.empty()) {
-      host_name_ = upstream::nameWithPort(found->server_name, named->default_port);
-      wish_.name = host_name_;
-    }
+    nameHost(named->default_port);
   }
   connect();
 }
@@ -221,10 +226,10 @@ void Session::connectToHost() {
   use.client = client.get();
   if (findings()) use.source = findings()->source.get();
   upstream::PoolUse kept;
-  if (net::isStateForHosts()) {
-    proxy::addStates(filterState(), nullptr, host_cluster_->settings(), &kept);
-  }
-  use.asked_name = kept.asked_name;
+  if (net::isStateForHosts()) proxy::addStates(filterState(), nullptr, &kept);
+  use.asked_name = kept.server_name;
+  use.wanted_names = kept.wanted_names;
+  use.chosen_protocols = kept.protocols;
   use.states = kept.states.get();
   use.internal_listeners = context.internal_listeners;
   use.stats = &host_cluster_->stats();

@@ -40,9 +40,7 @@ void Session::connectThroughPool() {
   upstream::PoolUse use;
   use.tunnels = !proxy_.config().tunneling;
   if (findings()) use.source = findings()->source;
-  if (net::isStateForHosts()) {
-    proxy::addStates(filterState(), nullptr, host_cluster_->settings(), &use);
-  }
+  if (net::isStateForHosts()) proxy::addStates(filterState(), nullptr, &use);
   if (host_cluster_->cluster().tellsClients()) {
     format::FormatContext format;
     fillFormat(&format);

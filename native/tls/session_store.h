@@ -17,8 +17,8 @@ class SessionStore {
 
   // What a session is good for: the name that was sent, and the one that the certificate had to
   // be for.
-  static std::string keyOf(std::string_view server_name, std::string_view wanted_name) {
-    return std::string(server_name).append(1, '\0').append(wanted_name);
+  static std::string keyOf(std::string_view server_name, std::string_view wanted_names) {
+    return std::string(server_name).append(1, '\0').append(wanted_names);
   }
   void keep(SessionPtr session, std::string_view key) {
     if (capacity_ == 0) return;

@@ -62,7 +62,7 @@ Transport::Transport(Setup setup)
       info_(std::make_shared<Info>(context_)),
       stats_(*setup.stats),
       sessions_(setup.sessions),
-      opening_(std::make_unique<Opening>(Opening{std::move(setup.wanted_name),
+      opening_(std::make_unique<Opening>(Opening{std::move(setup.wanted_names),
                                                  {},
                                                  setup.handshake_timeout_ms,
                                                  setup.timeouts,
@@ -82,7 +82,7 @@ Transport::Transport(Setup setup)
   }
   if (!sessions_) return;
   session_key_ = std::make_unique<const std::string>(
-      SessionStore::keyOf(setup.server_name, opening_->wanted_name));
+      SessionStore::keyOf(setup.server_name, opening_->wanted_names));
   sessions_->offer(ssl, *session_key_);
 }
 
@@ -223,7 +223,7 @@ std::string_view Transport::workload() const {
 // trusts none then.
 bool Transport::lacksVerifier() const {
   const Verifier* const verifier = context_->verifier();
-  return !opening_->wanted_name.empty() && !context_->plan().demands_sni_san &&
+  return !opening_->wanted_names.empty() && !context_->plan().demands_sni_san &&
          (!verifier || verifier->mode() == SSL_VERIFY_NONE);
 }
 
@@ -235,7 +235,7 @@ int Transport::verify(X509_STORE_CTX* store) {
     return 0;
   }
   if (!verifier || !opening_) return 1;
-  const WantedPeer wanted{.name = opening_->wanted_name,
+  const WantedPeer wanted{.names = opening_->wanted_names,
                           .is_by_matcher = context_->plan().demands_sni_san,
                           .workload = workload()};
   Verdict verdict = verifier->verify(store, wanted);

@@ -26,8 +26,8 @@ class Transport final : public net::Transport, private net::Timer {
     SessionStore* sessions = nullptr;
     // Of clients; empty: none is sent.
     std::string server_name = {};
-    // The certificate must be for it as well; empty: it need not.
-    std::string wanted_name = {};
+    // By line ends: the certificate must be for one of them as well; empty: it need not.
+    std::string wanted_names = {};
     // Offered by ALPN; empty: what the context says.
     std::string_view protocols = {};
     // 0: none. `timeouts` counts those that took longer.
@@ -59,7 +59,7 @@ class Transport final : public net::Transport, private net::Timer {
  private:
   // What is only needed until the handshake is done.
   struct Opening {
-    std::string wanted_name;
+    std::string wanted_names;
     std::string details;
     net::Millis timeout_ms;
     stats::Shard<stats::Listener>* timeouts;

@@ -43,9 +43,12 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
     setup.sessions = context->sessions(target.worker);
     setup.server_name =
         plan.sni_of_host && !target.host_name.empty() ? std::string(target.host_name) : plan.sni;
-    if (plan.alpn.empty()) setup.protocols = target.protocols;
+    setup.protocols = !target.chosen_protocols.empty() ? target.chosen_protocols
+                      : plan.alpn.empty()              ? target.protocols
+                                                       : std::string_view();
     if (!target.server_name.empty()) setup.server_name = target.server_name;
-    setup.wanted_name = plan.demands_sni_san ? setup.server_name : std::string(target.wanted_name);
+    setup.wanted_names =
+        plan.demands_sni_san ? setup.server_name : std::string(target.wanted_names);
   }
   setup.context = std::move(context);
   return std::make_unique<Transport>(std::move(setup));

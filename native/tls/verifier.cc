@@ -297,7 +297,7 @@ Verdict Verifier::verify(X509_STORE_CTX* store, const WantedPeer& wanted) const 
 }
 
 Verdict Verifier::verifyNames(const X509* certificate, const WantedPeer& wanted) const {
-  if (subjects_.empty() && wanted.name.empty()) return {};
+  if (subjects_.empty() && wanted.names.empty()) return {};
   const std::vector<SubjectName> names = subjectNames(certificate);
   const auto has = [&names](auto test) { return std::any_of(names.begin(), names.end(), test); };
   const auto refused = [&names](const std::string& what, const char* are) {
@@ -307,13 +307,24 @@ Verdict Verifier::verifyNames(const X509* certificate, const WantedPeer& wanted)
   };
   constexpr const char* kMatcher = "SAN matcher";
   constexpr const char* kAre = " are [";
-  if (!wanted.name.empty() && !has([&](const SubjectName& name) {
-        return name.type == GEN_IPADD ? name.value == wanted.name
-                                      : (name.type == GEN_DNS || name.type == GEN_URI) &&
-                                            dnsNameFits(name.value, wanted.name);
-      })) {
-    if (wanted.is_by_matcher) return refused(kMatcher, kAre);
-    return refused("verify SAN list, expected SANs: [" + std::string(wanted.name) + "]", ": [");
+  const auto hasWanted = [&](std::string_view one) {
+    return has([one](const SubjectName& name) {
+      return name.type == GEN_IPADD
+                 ? name.value == one
+                 : (name.type == GEN_DNS || name.type == GEN_URI) && dnsNameFits(name.value, one);
+    });
+  };
+  if (!wanted.names.empty()) {
+    bool is_found = false;
+    std::string all;
+    for (std::string_view rest = wanted.names; !rest.empty();) {
+      const std::string_view one = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+      is_found = is_found || hasWanted(one);
+      all.append(all.empty() ? "" : ", ").append(one);
+    }
+    if (!is_found && wanted.is_by_matcher) return refused(kMatcher, kAre);
+    if (!is_found) return refused("verify SAN list, expected SANs: [" + all + "]", ": [");
   }
   if (!subjects_.empty() && !has([this](const SubjectName& name) {
         return std::any_of(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {

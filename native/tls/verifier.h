@@ -38,8 +38,8 @@ struct Verdict {
 
 // Whom a connection is to, beside what its configuration asks of all.
 struct WantedPeer {
-  // A DNS name that the certificate must have as well; empty: none.
-  std::string_view name;
+  // DNS names, by line ends, of which the certificate must have one as well; empty: none.
+  std::string_view names;
   // It is the server's name, for which the real server has a matcher.
   bool is_by_matcher = false;
   // The trust domain of the connection's own workload; empty: nothing is said.

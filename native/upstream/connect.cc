@@ -60,8 +60,15 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
   }
   if (!fd.valid()) return nullptr;
   std::unique_ptr<net::Transport> transport =
-      makeTransport(way, {worker, settings.hostname, use.asked_name, use.wanted_name, use.client,
-                          use.protocols, &host.address(), host.proxy()});
+      makeTransport(way, {.worker = worker,
+                          .host_name = settings.hostname,
+                          .server_name = use.asked_name,
+                          .wanted_names = use.wanted_names,
+                          .chosen_protocols = use.chosen_protocols,
+                          .client = use.client,
+                          .protocols = use.protocols,
+                          .address = &host.address(),
+                          .proxy = host.proxy()});
   if (!use.tunnel_head.empty()) {
     transport =
         http::makeConnectTransport(use.tunnel_head, std::move(transport), use.tunnel_answer);

@@ -20,10 +20,12 @@ inline constexpr std::string_view kByAlpn = "\x02h2\x08http/1.1";
 
 // What a connection is for, beyond its host.
 struct ConnectionUse {
-  // What the host is asked for over TLS, and what its certificate must be for; empty: as the
-  // cluster's configuration has it.
+  // What the host is asked for over TLS, what its certificate must be for one of, by line ends, and
+  // what it is offered by ALPN, each with its length before it; empty: as the cluster's
+  // configuration has it.
   std::string_view asked_name = {};
-  std::string_view wanted_name = {};
+  std::string_view wanted_names = {};
+  std::string_view chosen_protocols = {};
   // Whom the host may be told of; null: nobody.
   const net::ProxiedClient* client = nullptr;
   // What the host is connected to from; null: as the cluster's configuration has it.

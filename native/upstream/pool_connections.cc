@@ -6,7 +6,6 @@
 #include "log/log.h"
 #include "upstream/connect.h"
 #include "upstream/pool.h"
-#include "upstream/server_name.h"
 #include "upstream/worker_cluster.h"
 
 namespace fairlead::upstream {
@@ -123,9 +122,9 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   ConnectionUse use;
-  if (!isIp(use_.server_name)) use.asked_name = use_.server_name;
-  if (!use_.asked_name.empty()) use.asked_name = use_.asked_name;
-  if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
+  use.asked_name = use_.server_name;
+  use.wanted_names = use_.wanted_names;
+  use.chosen_protocols = use_.protocols;
   use.client = use_.client.get();
   use.source = use_.source.get();
   use.states = use_.states.get();

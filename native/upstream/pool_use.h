@@ -12,8 +12,11 @@ namespace fairlead::upstream {
 struct PoolUse {
   // Whom they ask for over TLS, where each has its own name; empty: none has.
   std::string server_name = {};
-  // The same, whatever the cluster says of it; empty: as that says.
-  std::string asked_name = {};
+  // Of which their certificates must have one, by line ends; empty: they need not.
+  std::string wanted_names = {};
+  // What they offer by ALPN, whatever the configuration says, each with its length before it;
+  // empty: what that says.
+  std::string protocols = {};
   // Whose they are, where hosts are told; null: anybody's.
   net::SharedProxiedClient client = nullptr;
   // What hosts are connected to from; null: this machine's own address.
@@ -31,8 +34,8 @@ struct PoolUse {
 
   // Anybody's requests for any name.
   bool isCommon() const {
-    return server_name.empty() && !client && !is_high && !tunnels && client_connection == 0 &&
-           !source && !states && asked_name.empty();
+    return server_name.empty() && wanted_names.empty() && protocols.empty() && !client &&
+           !is_high && !tunnels && client_connection == 0 && !source && !states;
   }
   // The same for the same use.
   std::string key() const {
@@ -40,9 +43,10 @@ struct PoolUse {
     if (is_high) key.append(1, '\1');
     if (tunnels) key.append(1, '\2');
     if (client_connection > 0) key.append(1, '\3').append(std::to_string(client_connection));
+    if (!wanted_names.empty()) key.append(1, '\5').append(wanted_names);
+    if (!protocols.empty()) key.append(1, '\6').append(protocols);
     if (source) key.append(1, '\4').append(source->key());
-    if (!asked_name.empty()) key.append(1, '\6').append(asked_name);
-    if (states) key.append(1, '\5').append(states->key());
+    if (states) key.append(1, '\7').append(states->key());
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

@@ -1,5 +1,7 @@
 #include "upstream/server_name.h"
 
+#include <utility>
+
 #include "net/address.h"
 
 namespace fairlead::upstream {
@@ -26,6 +28,13 @@ std::string serverNameOf(std::string_view authority, const http::HeaderMap& head
   }
   if (isIp(name) && !cluster.auto_san_validation) return {};
   return std::string(name);
+}
+
+void useServerName(std::string_view authority, const http::HeaderMap& headers,
+                   const plan::Cluster& cluster, PoolUse* use) {
+  std::string name = serverNameOf(authority, headers, cluster);
+  if (cluster.auto_san_validation) use->wanted_names = name;
+  if (!isIp(name)) use->server_name = std::move(name);
 }
 
 }  // namespace fairlead::upstream

@@ -5,6 +5,7 @@
 
 #include "http/message.h"
 #include "plan/plan.gen.h"
+#include "upstream/pool_use.h"
 
 namespace fairlead::upstream {
 
@@ -15,5 +16,9 @@ bool isIp(std::string_view name);
 // wants certificates for it.
 std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
                          const plan::Cluster& cluster);
+
+// The same of what is asked for and wanted with a pool's connections.
+void useServerName(std::string_view authority, const http::HeaderMap& headers,
+                   const plan::Cluster& cluster, PoolUse* use);
 
 }  // namespace fairlead::upstream

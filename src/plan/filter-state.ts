@@ -3,11 +3,11 @@ import type {
   envoy_config_core_v3_SubstitutionFormatString as FormatString,
   envoy_extensions_filters_common_set_filter_state_v3_FilterStateValue as Value,
 } from '../../build/messages.gen.js';
-import { compileFormat, type FormatUse } from './format/format.js';
-import { readTextSource } from './message/data-source.js';
+import { compileReadFormat, readFormatString } from './format/format-string.js';
+import type { FormatUse } from './format/format.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
-import type { FilterStateValue, Format } from './plan.gen.js';
+import { FilterStateValue_Kind as Kind, type FilterStateValue, type Format } from './plan.gen.js';
 
 const VALUE = supportedFields<Value>(
   'envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue',
@@ -20,28 +20,39 @@ const VALUE = supportedFields<Value>(
     'skip_if_empty',
   ],
 );
-const FORMAT = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
-  'text_format',
-  'text_format_source',
-  'omit_empty_values',
-]);
 
 /** Hosts may be chosen by such texts, and those that are shared keep requests apart. */
 const HASHABLE = 'envoy.hashable_string';
-/** What makes plain texts, and what clusters ask for by those keys. */
-const FACTORIES: readonly string[] = [
-  'envoy.string',
-  HASHABLE,
-  'envoy.network.upstream_server_name',
-  'envoy.network.transport_socket.original_dst_address',
+/** What makes values, and of which kind. */
+const FACTORIES: readonly (readonly [string, Kind])[] = [
+  ['envoy.string', Kind.TEXT],
+  [HASHABLE, Kind.TEXT],
+  ['envoy.bool', Kind.BOOL],
+  ['envoy.network.ip', Kind.IP],
+  ['envoy.network.network_namespace', Kind.UNTOLD_TEXT],
+  ['envoy.network.transport_socket.original_dst_address', Kind.ADDRESS],
+  ['envoy.network.upstream_server_name', Kind.UNTOLD_TEXT],
+  ['envoy.network.upstream_subject_alt_names', Kind.UNTOLD_TEXT],
+  ['envoy.network.application_protocols', Kind.PROTOCOLS],
+  ['envoy.upstream.dynamic_host', Kind.TEXT],
+  ['envoy.upstream.dynamic_port', Kind.UINT32],
+  ['envoy.ratelimit.hits_addend', Kind.UINT32],
+  ['envoy.ai.model.request', Kind.SOME_TEXT],
+  ['envoy.tcp_proxy.cluster', Kind.UNTOLD_TEXT],
+  ['envoy.tcp_proxy.per_connection_idle_timeout_ms', Kind.UINT64],
 ];
-/** What is asked of connections by those keys. */
-const OF_CONNECTIONS: readonly string[] = [
+/** What is asked of connections alone by such keys. */
+const OF_CONNECTIONS: ReadonlyMap<string, Kind> = new Map([
   ...FACTORIES,
-  'envoy.tcp_proxy.cluster',
-  'envoy.tls.cert_validator.spiffe.workload_trust_domain',
-  'envoy.tcp_proxy.per_connection_idle_timeout_ms',
-];
+  ['envoy.tls.cert_validator.spiffe.workload_trust_domain', Kind.TEXT],
+]);
+/** And of requests alone. */
+const OF_REQUESTS: ReadonlyMap<string, Kind> = new Map([
+  ...FACTORIES,
+  ['envoy.filters.listener.original_dst.local_ip', Kind.ADDRESS],
+  ['envoy.filters.listener.original_dst.remote_ip', Kind.ADDRESS],
+  ['envoy.tcp_proxy.disable_tunneling', Kind.IS_TRUE],
+]);
 
 /** `use`: of whose formats. */
 export function compileStateValues(
@@ -56,8 +67,8 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
   refuseOtherFields(place, value, VALUE);
   const { object_key: key = '', factory_key: factory = '' } = value;
   const maker = factory === '' ? key : factory;
-  const known = use === 'tcp_log' ? OF_CONNECTIONS : FACTORIES;
-  if (!known.includes(maker)) {
+  const kind = (use === 'tcp_log' ? OF_CONNECTIONS : OF_REQUESTS).get(maker);
+  if (kind === undefined) {
     const at = place.field(factory === '' ? 'object_key' : 'factory_key');
     if (maker.startsWith('envoy.')) at.error(`filter state of '${maker}' is not supported yet`);
     else
@@ -66,12 +77,13 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
       });
   }
   const isShared = (value.shared_with_upstream ?? 'NONE') !== 'NONE';
-  const format = compileText(value.format_string ?? {}, place.field('format_string'), use);
+  const format = compileValueFormat(value.format_string ?? {}, place.field('format_string'), use);
   return {
     key,
     ...(format && { value: format }),
     skips_empty: value.skip_if_empty,
     read_only: value.read_only,
+    kind,
     is_shared: isShared,
     goes_on: value.shared_with_upstream === 'TRANSITIVE',
     is_hashable: maker === HASHABLE,
@@ -79,14 +91,11 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
 }
 
 /** Undefined after an error. */
-function compileText(message: FormatString, place: Place, use: FormatUse): Format | undefined {
-  refuseOtherFields(place, message, FORMAT);
-  const text = message.text_format_source
-    ? readTextSource(message.text_format_source, place.field('text_format_source'))
-    : (message.text_format ?? '');
-  if (text === undefined) return undefined;
-  const result = compileFormat(text, use);
-  if ('format' in result) return { ...result.format, omit_empty: message.omit_empty_values };
-  place.error(result.error, { suggestion: result.suggestion });
-  return undefined;
+function compileValueFormat(
+  message: FormatString,
+  place: Place,
+  use: FormatUse,
+): Format | undefined {
+  const read = readFormatString(message, place);
+  return read && compileReadFormat(read, use);
 }

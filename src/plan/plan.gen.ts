@@ -2165,6 +2165,8 @@ export interface NameLookup {
   readonly cache?: string | undefined;
   /** How long a request waits for a cluster of its name. */
   readonly cluster_timeout_ms?: number | undefined;
+  /** The filter state may name the host. */
+  readonly asks_state?: boolean | undefined;
 }
 
 /** A filter whose configuration comes, and changes, while requests pass it. */
@@ -4157,11 +4159,26 @@ export interface JsonToMetadata {
   readonly response?: JsonMetadataRules | undefined;
 }
 
+export const FilterStateValue_Kind = {
+  TEXT: 0,
+  SOME_TEXT: 1,
+  UNTOLD_TEXT: 2,
+  BOOL: 3,
+  IS_TRUE: 4,
+  UINT32: 5,
+  UINT64: 6,
+  ADDRESS: 7,
+  IP: 8,
+  PROTOCOLS: 9,
+} as const;
+export type FilterStateValue_Kind = (typeof FilterStateValue_Kind)[keyof typeof FilterStateValue_Kind];
+
 export interface FilterStateValue {
   readonly key?: string | undefined;
   readonly value?: Format | undefined;
   readonly skips_empty?: boolean | undefined;
   readonly read_only?: boolean | undefined;
+  readonly kind?: FilterStateValue_Kind | undefined;
   /** Connections to hosts that are internal listeners have it, too. */
   readonly is_shared?: boolean | undefined;
   /** And those that these make in turn. */
@@ -6089,6 +6106,7 @@ function writeMatchAction(out: WireWriter, message: MatchAction): void {
 function writeNameLookup(out: WireWriter, message: NameLookup): void {
   if (message.cache?.length) out.text(10, message.cache);
   if (message.cluster_timeout_ms) out.number(16, message.cluster_timeout_ms);
+  if (message.asks_state) out.number(24, message.asks_state ? 1 : 0);
 }
 
 function writeDiscoveredFilter(out: WireWriter, message: DiscoveredFilter): void {
@@ -7371,9 +7389,10 @@ function writeFilterStateValue(out: WireWriter, message: FilterStateValue): void
   if (message.value !== undefined) out.message(18, message.value, writeFormat);
   if (message.skips_empty) out.number(24, message.skips_empty ? 1 : 0);
   if (message.read_only) out.number(32, message.read_only ? 1 : 0);
-  if (message.is_shared) out.number(40, message.is_shared ? 1 : 0);
-  if (message.goes_on) out.number(48, message.goes_on ? 1 : 0);
-  if (message.is_hashable) out.number(56, message.is_hashable ? 1 : 0);
+  if (message.kind) out.number(40, message.kind);
+  if (message.is_shared) out.number(48, message.is_shared ? 1 : 0);
+  if (message.goes_on) out.number(56, message.goes_on ? 1 : 0);
+  if (message.is_hashable) out.number(64, message.is_hashable ? 1 : 0);
 }
 
 function writeSetFilterState(out: WireWriter, message: SetFilterState): void {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "upstream/state_wishes.h"
 
 namespace fairlead::filters {
 
@@ -66,7 +67,15 @@ class DynamicForwardProxy final : public HttpFilter,
     const plan::NamedHosts& hosts = *cluster.settings().named_hosts;
     is_cluster_ = !hosts.cluster_prefix.empty() && cluster.names();
     upstream::NameCache* const cache = is_cluster_ ? cluster.names() : &config_.cache();
-    const std::string name = upstream::nameWithPort(host, hosts.default_port);
+    upstream::HostByState by_state;
+    format::FormatContext context;
+    if (config_.plan().asks_state) {
+      place_.describe(&context);
+      by_state = upstream::hostByState(context.connection_state, context.filter_state);
+    }
+    const std::string name =
+        upstream::nameWithPort(by_state.host.empty() ? host : by_state.host,
+                               by_state.port != 0 ? by_state.port : hosts.default_port);
     using State = upstream::NameCache::State;
     const upstream::KnownName* known = nullptr;
     const net::Millis now = place_.loop().now();

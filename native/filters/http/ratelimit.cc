@@ -5,12 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "calls/calls.h"
 #include "filters/http/charged_cluster.h"
 #include "filters/http/header_rules.h"
 #include "filters/http/ratelimit_messages.h"
 #include "format/struct_metadata.h"
 #include "http/joined_headers.h"
+#include "net/filter_state.h"
 #include "net/loop.h"
 #include "tracing/call_span.h"
 
@@ -23,6 +25,18 @@ using http::HeaderId;
 using XRateLimit = plan::RateLimit::XRateLimit;
 
 constexpr uint32_t kGrpcResourceExhausted = 8;
+
+// For how many requests it counts, as was kept with it or with its connection; 0: nobody says.
+uint32_t hitsOf(const format::FormatContext& context) {
+  constexpr std::string_view kKey = "envoy.ratelimit.hits_addend";
+  for (const net::FilterState* state : {context.filter_state, context.connection_state}) {
+    using Form = net::FilterState::Form;
+    const std::string* const text = state ? state->findAs(Form::Bare, kKey) : nullptr;
+    uint64_t hits = 0;
+    if (text && parseDecimal(*text, &hits)) return static_cast<uint32_t>(hits);
+  }
+  return 0;
+}
 
 // Of one request.
 class Ratelimit final : public HttpFilter, private calls::CallOwner {
@@ -47,7 +61,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
     is_asking_ = true;
     call_.traceIn(place_.trace());
     call_.askGrpc(*scope_.calls, *config_.service, kRatelimitMethod,
-                  ratelimitRequest(domain(), descriptors_), &context);
+                  ratelimitRequest(domain(), descriptors_, hitsOf(context)), &context);
     return FilterStatus::Pause;
   }
   FilterStatus onRequestData(std::string_view, bool) override {
@@ -235,7 +249,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
     describe(view, context, true, &descriptors);
     if (descriptors.empty()) return;
     scope_.calls->tellGrpc(config_.service, kRatelimitMethod,
-                           ratelimitRequest(domain(), descriptors), &context);
+                           ratelimitRequest(domain(), descriptors, hitsOf(context)), &context);
   }
 
   // ---- counting ----

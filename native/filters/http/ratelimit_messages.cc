@@ -57,7 +57,8 @@ RatelimitAnswer::State readState(std::string_view message) {
 
 }  // namespace
 
-std::string ratelimitRequest(std::string_view domain, const std::vector<Descriptor>& descriptors) {
+std::string ratelimitRequest(std::string_view domain, const std::vector<Descriptor>& descriptors,
+                             uint32_t hits) {
   ProtoWriter request;
   request.bytes(1, domain);
   for (const Descriptor& descriptor : descriptors) {
@@ -77,13 +78,14 @@ std::string ratelimitRequest(std::string_view domain, const std::vector<Descript
       written.bytes(2, limit.view());
     }
     if (descriptor.hits) {
-      ProtoWriter hits;
-      if (*descriptor.hits > 0) hits.number(1, *descriptor.hits);
-      written.bytes(3, hits.view());
+      ProtoWriter own_hits;
+      if (*descriptor.hits > 0) own_hits.number(1, *descriptor.hits);
+      written.bytes(3, own_hits.view());
     }
     if (descriptor.is_negative) written.number(4, 1);
     request.bytes(2, written.view());
   }
+  if (hits > 0) request.number(3, hits);
   return request.take();
 }
 

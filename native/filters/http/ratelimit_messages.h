@@ -15,7 +15,9 @@ namespace fairlead::filters {
 inline constexpr std::string_view kRatelimitMethod =
     "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
 
-std::string ratelimitRequest(std::string_view domain, const std::vector<Descriptor>& descriptors);
+// `hits`: how many requests it counts for; 0: as many as the service takes it for.
+std::string ratelimitRequest(std::string_view domain, const std::vector<Descriptor>& descriptors,
+                             uint32_t hits = 0);
 
 struct RatelimitAnswer {
   // Of one descriptor.

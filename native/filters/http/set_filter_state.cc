@@ -1,6 +1,7 @@
 #include "filters/http/set_filter_state.h"
 
 #include "net/shared_states.h"
+#include "net/state_value.h"
 
 namespace fairlead::filters {
 
@@ -52,7 +53,9 @@ void FilterStateValues::set(std::unique_ptr<net::FilterState>& state,
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
-    net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only,
+    net::FilterState::Form form;
+    if (!net::readStateValue(value.plan.kind, &text, &form)) continue;
+    net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only, form,
                                       net::sharingOf(value.plan));
   }
 }

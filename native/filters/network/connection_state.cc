@@ -6,6 +6,7 @@
 #include "base/wall_clock.h"
 #include "format/origin.h"
 #include "net/shared_states.h"
+#include "net/state_value.h"
 #include "net/wrapping_transport.h"
 
 namespace fairlead::filters {
@@ -126,8 +127,10 @@ void StateValues::set(std::shared_ptr<net::FilterState>* state,
     text.clear();
     value.format.appendLine(context, &text);
     if (text.empty() && value.plan.skips_empty) continue;
+    net::FilterState::Form form;
+    if (!net::readStateValue(value.plan.kind, &text, &form)) continue;
     if (!*state) *state = std::make_shared<net::FilterState>();
-    (*state)->set(value.plan.key, text, value.plan.read_only, net::sharingOf(value.plan));
+    (*state)->set(value.plan.key, text, value.plan.read_only, form, net::sharingOf(value.plan));
   }
 }
 

@@ -12,6 +12,7 @@ const PACKAGE = 'envoy.extensions.filters.http.dynamic_forward_proxy.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.FilterConfig`, [
   'dns_cache_config',
   'sub_cluster_config',
+  'allow_dynamic_host_from_filter_state',
 ]);
 const SUB_CLUSTER = supportedFields<SubCluster>(`${PACKAGE}.SubClusterConfig`, [
   'cluster_init_timeout',
@@ -35,6 +36,7 @@ export const dynamicForwardProxy = defineHttpFilter<Message, PerRoute>({
       dynamic_forward_proxy: {
         cache,
         cluster_timeout_ms: wholeMs(sub.cluster_init_timeout, DEFAULT_CLUSTER_TIMEOUT_MS),
+        ...(config.allow_dynamic_host_from_filter_state && { asks_state: true }),
       },
     };
   },

@@ -7,6 +7,8 @@ namespace fairlead::net {
 
 namespace {
 
+using Form = FilterState::Form;
+
 constexpr StateSharing kOnce{.is_shared = true};
 constexpr StateSharing kAlways{.is_shared = true, .goes_on = true};
 constexpr StateSharing kHashed{.is_shared = true, .is_hashable = true};
@@ -22,10 +24,10 @@ TEST("Nothing goes along where nothing is shared") {
 
 TEST("What is shared of a connection and of its request arrives; what goes on does so again") {
   FilterState connection;
-  connection.set("c", "1", false, kOnce);
+  connection.set("c", "1", false, Form::Quoted, kOnce);
   FilterState request;
   request.set("own", "2", false);
-  request.set("r", "3", true, kAlways);
+  request.set("r", "3", true, Form::Quoted, kAlways);
   FilterState arrived;
   SharedStates::of(&connection, &request)->keepIn(&arrived);
   EXPECT_EQ(*arrived.find("c"), "1");
@@ -42,8 +44,8 @@ TEST("What is shared of a connection and of its request arrives; what goes on do
 TEST("Requests share connections unless what is hashed differs") {
   const auto keyOf = [](const char* hashed, const char* other) {
     FilterState state;
-    state.set("h", hashed, false, kHashed);
-    state.set("o", other, false, kOnce);
+    state.set("h", hashed, false, Form::Quoted, kHashed);
+    state.set("o", other, false, Form::Quoted, kOnce);
     return SharedStates::of(nullptr, &state)->key();
   };
   EXPECT_EQ(keyOf("1", "a"), keyOf("1", "b"));
@@ -52,7 +54,7 @@ TEST("Requests share connections unless what is hashed differs") {
 
 TEST("A value that is set again is shared as it was set last") {
   FilterState state;
-  state.set("a", "1", false, kOnce);
+  state.set("a", "1", false, Form::Quoted, kOnce);
   state.set("a", "2", false);
   EXPECT(SharedStates::of(&state, nullptr) == nullptr);
 }

@@ -79,9 +79,9 @@ class TlsEnd final : private net::ConnectionHandler {
  public:
   TlsEnd(net::Loop& loop, net::FileDescriptor fd, const TlsSide& side,
          std::string_view host_name = {}, std::string_view wanted_name = {})
-      : connection_(*new net::Connection(loop, std::move(fd), 1 << 20,
-                                         net::Connection::Start::Established,
-                                         side.transports->make({0, host_name, {}, wanted_name}))) {
+      : connection_(*new net::Connection(
+            loop, std::move(fd), 1 << 20, net::Connection::Start::Established,
+            side.transports->make({.host_name = host_name, .wanted_names = wanted_name}))) {
     connection_.setHandler(*this);
     FL_CHECK(connection_.start());
   }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Issue } from '../../../src/config/issues/issue.js';
 import { compileStateValues } from '../../../src/plan/filter-state.js';
 import { Place } from '../../../src/plan/message/place.js';
+import { FilterStateValue_Kind as Kind } from '../../../src/plan/plan.gen.js';
 
 const FORMAT = { text_format_source: { inline_string: 'x' } };
 
@@ -23,11 +24,26 @@ test('a value is made by its factory, or by the one that is called as it is', ()
   assert.equal(made({ object_key: 'envoy.tcp_proxy.cluster' }, 'tcp_log').issues, '');
 });
 
+test('keys that others ask for make values of their kinds, for connections and requests', () => {
+  const kindOf = (object_key: string) => {
+    const { values, issues } = made({ object_key }, 'http_log');
+    assert.equal(issues, '');
+    return values[0]?.kind;
+  };
+  assert.equal(kindOf('envoy.upstream.dynamic_host'), Kind.TEXT);
+  assert.equal(kindOf('envoy.upstream.dynamic_port'), Kind.UINT32);
+  assert.equal(kindOf('envoy.network.upstream_server_name'), Kind.UNTOLD_TEXT);
+  assert.equal(kindOf('envoy.network.upstream_subject_alt_names'), Kind.UNTOLD_TEXT);
+  assert.equal(kindOf('envoy.network.application_protocols'), Kind.PROTOCOLS);
+});
+
 test('what nobody makes is refused', () => {
-  assert.match(
-    made({ object_key: 'k' }, 'tcp_log').issues,
-    /object_key: 'k' does not have an object factory/,
-  );
+  for (const key of ['k', 'constructor']) {
+    assert.match(
+      made({ object_key: key }, 'tcp_log').issues,
+      new RegExp(`object_key: '${key}' does not have an object factory`),
+    );
+  }
   assert.match(
     made({ object_key: 'k', factory_key: 'envoy.other' }, 'tcp_log').issues,
     /factory_key: filter state of 'envoy\.other' is not supported yet/,
@@ -59,4 +75,32 @@ test('requests may keep what hosts are asked for, and where they are', () => {
     assert.equal(made({ object_key: key }, 'http_log').issues, '');
     assert.equal(made({ object_key: key }, 'tcp_log').issues, '');
   }
+});
+
+test('what a text must be says its factory, and only of requests or connections some', () => {
+  const kindOf = (key: string, use: 'tcp_log' | 'http_log') =>
+    made({ object_key: 'k', factory_key: key }, use).values[0]?.kind;
+  assert.equal(kindOf('envoy.bool', 'http_log'), Kind.BOOL);
+  assert.equal(kindOf('envoy.ratelimit.hits_addend', 'http_log'), Kind.UINT32);
+  assert.equal(
+    kindOf('envoy.network.transport_socket.original_dst_address', 'tcp_log'),
+    Kind.ADDRESS,
+  );
+  assert.match(
+    made({ object_key: 'envoy.tcp_proxy.disable_tunneling' }, 'tcp_log').issues,
+    /is not supported yet/,
+  );
+});
+
+test('a text is made by formats of every kind', () => {
+  const { values, issues } = made(
+    {
+      object_key: 'k',
+      factory_key: 'envoy.string',
+      format_string: { json_format: { a: '%PROTOCOL%' }, content_type: 'text/plain' },
+    },
+    'http_log',
+  );
+  assert.equal(issues, '');
+  assert.ok(values[0]?.value?.json);
 });

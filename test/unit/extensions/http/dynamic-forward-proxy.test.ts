@@ -23,6 +23,13 @@ test('a dynamic_forward_proxy names its cache, and routes say what is named inst
   assert.deepEqual(result.configs?.[0]?.name_rewrite, { literal: undefined, header: 'x-host' });
 });
 
+test('the filter state names hosts where the filter is told so', () => {
+  const config = { dns_cache_config: { name: 'c' }, allow_dynamic_host_from_filter_state: true };
+  const result = compiled([filter(config)], {});
+  assert.deepEqual(result.issues, []);
+  assert.equal(result.filters?.[0]?.dynamic_forward_proxy?.asks_state, true);
+});
+
 test('a filter for clusters of names says how long they may take', () => {
   const result = compiled([filter({ sub_cluster_config: { cluster_init_timeout: 250 } })], {});
   assert.deepEqual(result.issues, []);
