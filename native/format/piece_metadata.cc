@@ -117,15 +117,12 @@ bool Piece::appendFilterState(const FormatContext& context, std::string* out) co
     }
     return key_.empty() ? object->appendText(out) : object->appendJson(out);
   }
-  const net::FilterState* owner = context.filter_state;
-  const std::string* state = owner ? owner->find(argument_) : nullptr;
-  if (!state && context.connection_state) {
-    owner = context.connection_state;
-    state = owner->find(argument_);
-  }
-  if (!state) return false;
   using Form = net::FilterState::Form;
-  const Form form = owner->formOf(argument_);
+  auto form = Form::Quoted;
+  const std::string* state =
+      context.filter_state ? context.filter_state->find(argument_, &form) : nullptr;
+  if (!state && context.connection_state) state = context.connection_state->find(argument_, &form);
+  if (!state) return false;
   if (is_field) {
     const std::string_view field = std::string_view(key_).substr(kStateField.size());
     return form == Form::Address && net::appendAddressField(*state, field, out);

@@ -75,10 +75,12 @@ class FilterState {
     entry.object = std::move(object);
     return true;
   }
-  // Null: there is none that is shown.
-  const std::string* find(std::string_view key) const {
+  // Null: there is none that is shown. `form`: what it is; null: nobody wants to know.
+  const std::string* find(std::string_view key, Form* form = nullptr) const {
     const Entry* const entry = entryOf(key);
-    return entry && entry->is_set && entry->form != Form::Hidden ? &entry->value : nullptr;
+    if (!entry || !entry->is_set || entry->form == Form::Hidden) return nullptr;
+    if (form) *form = entry->form;
+    return &entry->value;
   }
   // Null: there is none that is such a one.
   const std::string* findAs(Form form, std::string_view key) const {
@@ -89,11 +91,6 @@ class FilterState {
   const std::string* findHashable(std::string_view key) const {
     const Entry* const entry = entryOf(key);
     return entry && entry->is_set && entry->sharing.is_hashable ? &entry->value : nullptr;
-  }
-  // Of a text that is there.
-  Form formOf(std::string_view key) const {
-    const Entry* const entry = entryOf(key);
-    return entry ? entry->form : Form::Quoted;
   }
   const StateObject* findObject(std::string_view key) const {
     const Entry* const entry = entryOf(key);
@@ -142,6 +139,14 @@ class FilterState {
 
   std::vector<Entry> entries_;
 };
+
+// What is kept with a request, or else with its connection, that is such a one. Null: neither has
+// it, or there is no such state.
+inline const std::string* findAs(FilterState::Form form, std::string_view key,
+                                 const FilterState* request, const FilterState* connection) {
+  const std::string* const found = request ? request->findAs(form, key) : nullptr;
+  return found || !connection ? found : connection->findAs(form, key);
+}
 
 // Of a request or a connection whose first it may be.
 inline FilterState& ensureFilterState(std::unique_ptr<FilterState>& state) {

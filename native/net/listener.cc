@@ -120,10 +120,7 @@ FileDescriptor Listener::connect(const Address& to,
   AcceptedSocket socket{FileDescriptor(ends[0]), InternalListeners::clientAddress(), to,
                         takeConnectionId()};
   if (metadata || states) {
-    socket.findings = std::make_unique<Findings>();
-    socket.findings->direct_remote = socket.remote;
-    socket.findings->direct_local = socket.local;
-    socket.findings->accepted_at_us = Loop::readClockMicros();
+    beginFindings(socket);
     socket.findings->passed_metadata = std::move(metadata);
     if (states) {
       socket.findings->filter_state = std::make_shared<FilterState>();

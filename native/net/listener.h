@@ -178,6 +178,8 @@ class Listener final : public EventHandler,
   bool sheds();
   // What could not be done, with errno set; said once until all is well again.
   void retryLater(const char* what);
+  // What it is before anybody has had a look.
+  static void beginFindings(AcceptedSocket& socket);
   void letFiltersLook(AcceptedSocket socket);
   void onOutcome(PendingConnection& pending, PendingConnection::Outcome outcome) override;
   void countOutcome(PendingConnection::Outcome outcome);

@@ -120,13 +120,15 @@ bool Listener::sheds() {
   return true;
 }
 
+void Listener::beginFindings(AcceptedSocket& socket) {
+  socket.findings = std::make_unique<Findings>();
+  socket.findings->direct_remote = socket.remote;
+  socket.findings->direct_local = socket.local;
+  socket.findings->accepted_at_us = Loop::readClockMicros();
+}
+
 void Listener::letFiltersLook(AcceptedSocket socket) {
-  if (!socket.findings) {
-    socket.findings = std::make_unique<Findings>();
-    socket.findings->direct_remote = socket.remote;
-    socket.findings->direct_local = socket.local;
-    socket.findings->accepted_at_us = Loop::readClockMicros();
-  }
+  if (!socket.findings) beginFindings(socket);
   for (const ListenerFilterEntry& entry : config_->filters) {
     if (entry.config->isThere(worker_)) continue;
     log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},

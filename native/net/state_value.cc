@@ -119,8 +119,8 @@ bool appendAddressField(std::string_view text, std::string_view field, std::stri
   return true;
 }
 
-std::optional<Address> destinationKept(const FilterState* state) {
-  const std::string* const text = state ? state->findAs(Form::Address, kDestinationKey) : nullptr;
+std::optional<Address> destinationKept(const FilterState* request, const FilterState* connection) {
+  const std::string* const text = findAs(Form::Address, kDestinationKey, request, connection);
   return text ? parseAddressWithPort(*text) : std::nullopt;
 }
 

@@ -22,6 +22,6 @@ std::optional<Address> parseAddressWithPort(std::string_view text);
 bool appendAddressField(std::string_view text, std::string_view field, std::string* out);
 
 // Where hosts by their original destinations are. Absent: nothing is kept, or no address.
-std::optional<Address> destinationKept(const FilterState* state);
+std::optional<Address> destinationKept(const FilterState* request, const FilterState* connection);
 
 }  // namespace fairlead::net

@@ -80,8 +80,7 @@ std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
                                             const net::DownstreamConnection& client,
                                             stats::Shard<stats::Cluster>& stats) {
   const net::Findings* const findings = client.findings();
-  std::optional<net::Address> address = net::destinationKept(request.state);
-  if (!address) address = net::destinationKept(client.filterState());
+  std::optional<net::Address> address = net::destinationKept(request.state, client.filterState());
   if (!address) address = ofMetadata(rules, request, findings, stats);
   if (!address) address = ofHeader(rules.header, request.headers, stats);
   if (!address && findings && findings->is_local_restored) address = client.local();

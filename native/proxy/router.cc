@@ -202,9 +202,7 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
     const upstream::HostByState by_state =
         upstream::hostByState(info_.downstream->filterState(), info_.uncommon().filter_state.get());
-    wanted_->name =
-        upstream::nameWithPort(by_state.host.empty() ? view.authority : by_state.host,
-                               by_state.port != 0 ? by_state.port : named->default_port);
+    wanted_->name = by_state.nameOr(view.authority, named->default_port);
   }
   if (const plan::HostOverrides* const rules = info_.cluster->overrideRules()) {
     wishByOverrides(*rules, *view.headers);

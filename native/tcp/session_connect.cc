@@ -48,10 +48,9 @@ bool Session::lookUpServerName() {
 bool Session::nameHost(uint32_t port) {
   const upstream::HostByState by_state = upstream::hostByState(filterState());
   const net::Findings* const found = findings();
-  std::string_view host = by_state.host;
-  if (host.empty() && found) host = found->server_name;
-  if (host.empty()) return false;
-  host_name_ = upstream::nameWithPort(host, by_state.port != 0 ? by_state.port : port);
+  const std::string_view asked = found ? std::string_view(found->server_name) : std::string_view();
+  if (by_state.host.empty() && asked.empty()) return false;
+  host_name_ = by_state.nameOr(asked, port);
   wish_.name = host_name_;
   return true;
 }

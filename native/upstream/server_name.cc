@@ -1,16 +1,20 @@
 #include "upstream/server_name.h"
 
+#include <string>
 #include <utility>
 
 #include "net/address.h"
 
 namespace fairlead::upstream {
 
+namespace {
+
 bool isIp(std::string_view name) {
   net::Address address;
   return net::parseIp(name, &address);
 }
 
+// Empty: there is none.
 std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
                          const plan::Cluster& cluster) {
   std::string_view name = authority;
@@ -29,6 +33,8 @@ std::string serverNameOf(std::string_view authority, const http::HeaderMap& head
   if (isIp(name) && !cluster.auto_san_validation) return {};
   return std::string(name);
 }
+
+}  // namespace
 
 void useServerName(std::string_view authority, const http::HeaderMap& headers,
                    const plan::Cluster& cluster, PoolUse* use) {

@@ -1,11 +1,11 @@
 #include "upstream/state_wishes.h"
 
 #include <algorithm>
-#include <string>
 
 #include "base/text.h"
 #include "net/shared_states.h"
 #include "net/state_keys.h"
+#include "upstream/name_cache.h"
 
 namespace fairlead::upstream {
 
@@ -13,17 +13,14 @@ namespace {
 
 using Form = net::FilterState::Form;
 
-// Both of them, the nearer one first.
+// Of both of them.
 struct States {
   const net::FilterState* of_request;
   const net::FilterState* of_connection;
 
   std::string_view find(Form form, std::string_view key) const {
-    for (const net::FilterState* const state : {of_request, of_connection}) {
-      const std::string* const found = state ? state->findAs(form, key) : nullptr;
-      if (found) return *found;
-    }
-    return {};
+    const std::string* const found = net::findAs(form, key, of_request, of_connection);
+    return found ? *found : std::string_view();
   }
 };
 
@@ -47,6 +44,10 @@ TlsWishes tlsWishesOf(const net::FilterState* of_connection, const net::FilterSt
       .wanted_names = names,
       .protocols = states.find(Form::Hidden, net::kProtocolsKey),
   };
+}
+
+std::string HostByState::nameOr(std::string_view asked_host, uint32_t default_port) const {
+  return nameWithPort(host.empty() ? asked_host : host, port == 0 ? default_port : port);
 }
 
 HostByState hostByState(const net::FilterState* of_connection, const net::FilterState* of_request) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "net/filter_state.h"
@@ -27,6 +28,9 @@ struct HostByState {
   std::string_view host = {};
   // 0: nothing is said.
   uint32_t port = 0;
+
+  // With its port: these, or else what is asked for where nothing is said.
+  std::string nameOr(std::string_view asked_host, uint32_t default_port) const;
 };
 
 // `of_request` goes before `of_connection`; null: there is none.

@@ -73,9 +73,7 @@ class DynamicForwardProxy final : public HttpFilter,
       place_.describe(&context);
       by_state = upstream::hostByState(context.connection_state, context.filter_state);
     }
-    const std::string name =
-        upstream::nameWithPort(by_state.host.empty() ? host : by_state.host,
-                               by_state.port != 0 ? by_state.port : hosts.default_port);
+    const std::string name = by_state.nameOr(host, hosts.default_port);
     using State = upstream::NameCache::State;
     const upstream::KnownName* known = nullptr;
     const net::Millis now = place_.loop().now();

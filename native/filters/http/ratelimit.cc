@@ -29,13 +29,10 @@ constexpr uint32_t kGrpcResourceExhausted = 8;
 // For how many requests it counts, as was kept with it or with its connection; 0: nobody says.
 uint32_t hitsOf(const format::FormatContext& context) {
   constexpr std::string_view kKey = "envoy.ratelimit.hits_addend";
-  for (const net::FilterState* state : {context.filter_state, context.connection_state}) {
-    using Form = net::FilterState::Form;
-    const std::string* const text = state ? state->findAs(Form::Bare, kKey) : nullptr;
-    uint64_t hits = 0;
-    if (text && parseDecimal(*text, &hits)) return static_cast<uint32_t>(hits);
-  }
-  return 0;
+  const std::string* const text = net::findAs(net::FilterState::Form::Bare, kKey,
+                                              context.filter_state, context.connection_state);
+  uint64_t hits = 0;
+  return text && parseDecimal(*text, &hits) ? static_cast<uint32_t>(hits) : 0;
 }
 
 // Of one request.

@@ -64,7 +64,7 @@ class GuardTransport final : public net::WrappingTransport,
     const ssize_t got = WrappingTransport::read(fd, to, room);
     if (got < 0 || (got == 0 && !is_relay_)) return got;
     // The end may be read more than once, and comes but once.
-    if (got == 0 && std::exchange(has_ended_, true)) return got;
+    if (got == 0 && std::exchange(was_end_read_, true)) return got;
     switch (ask()) {
       case Verdict::Passes:
         return got;
@@ -155,7 +155,7 @@ class GuardTransport final : public net::WrappingTransport,
   // Whom to ask of what has come.
   size_t next_ = 0;
   bool has_end_ = false;
-  bool has_ended_ = false;
+  bool was_end_read_ = false;
   bool is_gone_ = false;
   bool holds_back_ = false;
   bool was_asked_ = false;

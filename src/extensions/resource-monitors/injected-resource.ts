@@ -1,7 +1,6 @@
 // envoy.resource_monitors.injected_resource: a pressure that somebody writes to a file, for tests.
-import { dirname } from 'node:path';
 import type { envoy_extensions_resource_monitors_injected_resource_v3_InjectedResourceConfig as InjectedResourceConfig } from '../../../build/messages.gen.js';
-import { isFolder } from '../../base/is-folder.js';
+import { hasFolder } from '../../base/is-folder.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { MonitorPlan } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
@@ -17,7 +16,7 @@ export const injectedResource = defineExtension<InjectedResourceConfig, MonitorP
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
     const { filename: file = '' } = config;
-    if (file !== '' && !isFolder(file.endsWith('/') ? file : dirname(file))) {
+    if (file !== '' && !hasFolder(file)) {
       const why = 'No such file or directory';
       place.field('filename').error(`unable to add filesystem watch for file ${file}: ${why}`);
       return undefined;

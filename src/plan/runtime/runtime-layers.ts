@@ -1,11 +1,10 @@
 // What a runtime layer must be for its values to be read.
-import { dirname } from 'node:path';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_bootstrap_v3_RuntimeLayer as RuntimeLayer,
   envoy_config_bootstrap_v3_RuntimeLayer_DiskLayer as DiskLayer,
 } from '../../../build/messages.gen.js';
-import { isFolder } from '../../base/is-folder.js';
+import { hasFolder } from '../../base/is-folder.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { Place } from '../message/place.js';
 
@@ -47,7 +46,7 @@ function checkLayerSource(layer: RuntimeLayer, at: Place): void {
 /** Why a layer on disk can never be read; undefined: it can, as soon as its folder is there. */
 export function whyNotWatchable({ symlink_root: root = '' }: DiskLayer): string | undefined {
   if (!root.includes('/')) return `invalid file path ${root}`;
-  if (isFolder(root.endsWith('/') ? root : dirname(root))) return undefined;
+  if (hasFolder(root)) return undefined;
   return `unable to add filesystem watch for file ${root}: No such file or directory`;
 }
 
