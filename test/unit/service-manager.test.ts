@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { openSync, closeSync, readFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, closeSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findServiceManager } from '../../src/service-manager.js';
+import { folderOf } from './support/folder.js';
 
 test('without its variables nobody manages the process', () => {
   assert.equal(findServiceManager({}), undefined);
@@ -11,8 +11,7 @@ test('without its variables nobody manages the process', () => {
 });
 
 test('a descriptor that is no socket belongs to somebody else, and nothing is written to it', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const fd = openSync(join(folder, 'file'), 'w');
 
   assert.equal(findServiceManager({ FAIRLEAD_NOTIFY_FD: String(fd) }), undefined);

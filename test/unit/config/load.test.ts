@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { formatIssue } from '../../../src/config/issues/issue.js';
 import { loadBootstrap } from '../../../src/config/load.js';
+import { folderOf } from '../support/folder.js';
 
 function file(t: TestContext, name: string, content: string | Uint8Array): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-load-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;

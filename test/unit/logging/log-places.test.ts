@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
 import { packageRoot } from '../../../src/base/package-root.js';
+import { folderOf } from '../support/folder.js';
 
 test('the build writes into each log call where it stands', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   mkdirSync(join(folder, 'src'));
   const path = join(folder, 'src', 'a.ts');
   const source = `declare const log: any;

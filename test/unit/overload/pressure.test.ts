@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { CgroupFiles } from '../../../src/overload/cgroup-files.js';
 import { containerCpu, hostCpu } from '../../../src/overload/cpu.js';
 import { pressureOf } from '../../../src/overload/pressure.js';
+import { folderOf } from '../support/folder.js';
 
 function machine(t: TestContext) {
-  const root = mkdtempSync(join(tmpdir(), 'fairlead-machine-'));
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = folderOf(t);
   return {
     root,
     number: (_key: string, fallback: number) => fallback,

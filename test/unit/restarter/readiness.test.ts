@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { watchReadiness } from '../../../src/restarter/readiness.js';
+import { folderOf } from '../support/folder.js';
 
 test('a file that holds no address yet is read again', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-ready-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, 'address');
   writeFileSync(path, '[half of an addr');
   const server = createServer((_, response) => response.end('{"state":"LIVE"}'));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { diskFolder, readDiskLayer } from '../../../src/runtime/disk-layer.js';
 import { whyNotWatchable } from '../../../src/plan/runtime/runtime-layers.js';
 import { DiskWatch } from '../../../src/runtime/disk-watch.js';
+import { folderOf } from '../support/folder.js';
 
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-runtime-'));
+function layerOf(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const folder = folderOf(t);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
@@ -19,14 +19,14 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 const textsOf = (folder: string): Record<string, string> =>
   Object.fromEntries([...(readDiskLayer(folder) ?? [])].map(([key, { text }]) => [key, text]));
 
-test('a file is a key, folders are joined by dots, hidden and linked ones too', () => {
-  const folder = folderOf({ a: '22', 'b/c/d': 'x', '.hidden/e': 'h' });
+test('a file is a key, folders are joined by dots, hidden and linked ones too', (t) => {
+  const folder = layerOf(t, { a: '22', 'b/c/d': 'x', '.hidden/e': 'h' });
   symlinkSync('b', join(folder, 'link'));
   assert.deepEqual(textsOf(folder), { a: '22', 'b.c.d': 'x', 'link.c.d': 'x', '.hidden.e': 'h' });
 });
 
-test('comments, empty lines and blanks at the end are not of the value', () => {
-  const folder = folderOf({
+test('comments, empty lines and blanks at the end are not of the value', (t) => {
+  const folder = layerOf(t, {
     a: '# what it is\nval\n#x\nmore\n',
     b: '  lead trail  \n\n',
     c: '\n\na\n\nb\r\n',
@@ -49,17 +49,17 @@ test('comments, empty lines and blanks at the end are not of the value', () => {
   assert.deepEqual(textsOf(folder), texts);
 });
 
-test('a value is read as YAML; what cannot be read spoils the layer', () => {
-  const folder = folderOf({ a: '1.5', b: '{numerator: 5}', c: 'true' });
+test('a value is read as YAML; what cannot be read spoils the layer', (t) => {
+  const folder = layerOf(t, { a: '1.5', b: '{numerator: 5}', c: 'true' });
   const values = [...(readDiskLayer(folder) ?? [])].map(([, { value }]) => value);
   assert.deepEqual(values.slice(1), [{ numerator: 5 }, true]);
-  assert.throws(() => readDiskLayer(folderOf({ a: '[' })), /a: yaml-cpp: error at line 1/);
+  assert.throws(() => readDiskLayer(layerOf(t, { a: '[' })), /a: yaml-cpp: error at line 1/);
   symlinkSync('/nowhere', join(folder, 'broken'));
   assert.throws(() => readDiskLayer(folder), /ENOENT/);
 });
 
-test('a folder that contains itself ends somewhere; one that is not there is no layer', () => {
-  const folder = folderOf({ a: '1' });
+test('a folder that contains itself ends somewhere; one that is not there is no layer', (t) => {
+  const folder = layerOf(t, { a: '1' });
   symlinkSync('.', join(folder, 'self'));
   assert.throws(() => readDiskLayer(folder), /depth exceeded 16/);
   assert.equal(readDiskLayer('/nowhere'), undefined);
@@ -81,7 +81,7 @@ test('the folder is below the link, and may end with the service cluster', () =>
 });
 
 test('a swap of the link is noticed, other files beside it are not', async (t) => {
-  const folder = folderOf({ 'v1/a': '1', 'v2/a': '2' });
+  const folder = layerOf(t, { 'v1/a': '1', 'v2/a': '2' });
   const link = join(folder, 'current');
   symlinkSync('v1', link);
   let swaps = 0;

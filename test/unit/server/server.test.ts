@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
@@ -12,6 +11,7 @@ import { loadAddon, type NativeOptions } from '../../../src/native.js';
 import { FakeLog } from '../support/fake-log.js';
 import { FakeNative } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
+import { folderOf } from '../support/folder.js';
 
 const ADMIN = { admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } } };
 
@@ -40,12 +40,6 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
   });
   t.after(() => server.stop());
   return { server, native, nativeOptions: created[0], coreDumps, told };
-}
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 async function ready(server: Server): Promise<string> {

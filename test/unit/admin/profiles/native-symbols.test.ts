@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findFunctions } from '../../../../src/admin/profiles/elf-symbols.js';
 import { nameAddresses, readMappings } from '../../../../src/admin/profiles/native-symbols.js';
+import { folderOf } from '../../support/folder.js';
 
 test('only code that comes from a file is a mapping', () => {
   const text = `7f00-7f10 r--p 00000000 08:01 5 /lib/a.so
@@ -35,8 +35,8 @@ test('what belongs to no file is shown by its address', () => {
   );
 });
 
-test('a file that is no program is said to be none', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'fairlead-elf-')), 'file');
+test('a file that is no program is said to be none', (t) => {
+  const path = join(folderOf(t), 'file');
   writeFileSync(path, 'x'.repeat(100));
   assert.throws(() => findFunctions(path, [0]), /no ELF file/);
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Profilers } from '../../../../src/admin/profiles/profilers.js';
 import { FakeNative } from '../../support/fake-native.js';
+import { folderOf } from '../../support/folder.js';
 import { AskedServer } from '../fake-host.js';
 
-function askedWithProfile(): { asked: AskedServer; path: string } {
-  const path = join(mkdtempSync(join(tmpdir(), 'fairlead-profile-')), 'profile');
+function askedWithProfile(t: TestContext): { asked: AskedServer; path: string } {
+  const path = join(folderOf(t), 'profile');
   return { asked: new AskedServer({ profilePath: path }), path };
 }
 
@@ -20,8 +20,8 @@ function busyWork(): number {
   return sum;
 }
 
-test('a CPU profile of the control thread names what ran', () => {
-  const { asked, path } = askedWithProfile();
+test('a CPU profile of the control thread names what ran', (t) => {
+  const { asked, path } = askedWithProfile(t);
   assert.equal(asked.post('/cpuprofiler?enable=y').text, 'OK\n');
   busyWork();
   assert.equal(asked.post('/cpuprofiler?enable=n').text, 'OK\n');
@@ -30,15 +30,15 @@ test('a CPU profile of the control thread names what ran', () => {
   assert.match(profile, /nanoseconds/);
 });
 
-test('starting the CPU profiler again changes nothing', () => {
-  const { asked } = askedWithProfile();
+test('starting the CPU profiler again changes nothing', (t) => {
+  const { asked } = askedWithProfile(t);
   asked.post('/cpuprofiler?enable=y');
   assert.equal(asked.post('/cpuprofiler?enable=y').text, 'OK\n');
   assert.deepEqual(asked.host.native.calls, ['startCpuProfile']);
   asked.post('/cpuprofiler?enable=n');
 });
 
-test('a file that cannot be written is refused with the reason, and nothing starts or ends', () => {
+test('a file that cannot be written is refused with the reason, and nothing starts or ends', (t) => {
   const nowhere = new AskedServer({ profilePath: '/nowhere/profile' });
   const why = "ENOENT: no such file or directory, open '/nowhere/profile'";
   for (const [path, text] of [
@@ -50,7 +50,7 @@ test('a file that cannot be written is refused with the reason, and nothing star
   assert.deepEqual(nowhere.host.native.calls, []);
   assert.equal(nowhere.post('/heapprofiler?enable=n').status, 400);
 
-  const { asked, path } = askedWithProfile();
+  const { asked, path } = askedWithProfile(t);
   asked.post('/cpuprofiler?enable=y');
   asked.post('/heapprofiler?enable=y');
   renameSync(dirname(path), `${dirname(path)}-moved`);
@@ -64,8 +64,8 @@ test('a file that cannot be written is refused with the reason, and nothing star
   }
 });
 
-test('what was in the file stays until there is a profile to write', () => {
-  const { asked, path } = askedWithProfile();
+test('what was in the file stays until there is a profile to write', (t) => {
+  const { asked, path } = askedWithProfile(t);
   writeFileSync(path, 'the last one');
   asked.post('/cpuprofiler?enable=y');
   assert.equal(readFileSync(path, 'utf8'), 'the last one');
@@ -73,8 +73,8 @@ test('what was in the file stays until there is a profile to write', () => {
   assert.notEqual(readFileSync(path, 'latin1'), 'the last one');
 });
 
-test('ending a CPU profiler that does not run is no error; other words are', () => {
-  const { asked } = askedWithProfile();
+test('ending a CPU profiler that does not run is no error; other words are', (t) => {
+  const { asked } = askedWithProfile(t);
   assert.equal(asked.post('/cpuprofiler?enable=n').text, 'OK\n');
   const usage = { status: 400, type: 'text', text: '?enable=<y|n>\n' };
   for (const path of ['/cpuprofiler', '/cpuprofiler?enable=x', '/heapprofiler?enable=Y']) {
@@ -82,8 +82,8 @@ test('ending a CPU profiler that does not run is no error; other words are', () 
   }
 });
 
-test('samples of workers are added up by thread and stack, with addresses that have no name', () => {
-  const { asked, path } = askedWithProfile();
+test('samples of workers are added up by thread and stack, with addresses that have no name', (t) => {
+  const { asked, path } = askedWithProfile(t);
   asked.post('/cpuprofiler?enable=y');
   asked.host.native.cpuSamples = [0, 2, 16, 32, 1, 1, 16, 0, 2, 16, 32];
   asked.post('/cpuprofiler?enable=n');
@@ -93,8 +93,8 @@ test('samples of workers are added up by thread and stack, with addresses that h
   }
 });
 
-test('the heap profiler starts once, ends once, and writes what was allocated in between', () => {
-  const { asked, path } = askedWithProfile();
+test('the heap profiler starts once, ends once, and writes what was allocated in between', (t) => {
+  const { asked, path } = askedWithProfile(t);
   const text = (enable: string): string => asked.post(`/heapprofiler?enable=${enable}`).text;
   assert.equal(text('n'), 'Fail to stop heap profiler: not started');
   assert.equal(text('y'), 'Starting heap profiler');
@@ -112,8 +112,8 @@ test('already the first heap dump tells of all that the heap holds', () => {
   assert.match(profile, /allocated by JavaScript before.*allocated by native code/s);
 });
 
-test('the heap has one profiler at a time; a dump gives way, and finds its bytes again', () => {
-  const { asked } = askedWithProfile();
+test('the heap has one profiler at a time; a dump gives way, and finds its bytes again', (t) => {
+  const { asked } = askedWithProfile(t);
   const dump = (): string => gunzipSync(asked.getBytes('/heap_dump')).toString('latin1');
   dump();
   assert.equal(asked.post('/heapprofiler?enable=y').status, 200);
@@ -136,8 +136,8 @@ test('the heap has one profiler at a time; a dump gives way, and finds its bytes
   assert.match(dump(), /allocated by JavaScript before/);
 });
 
-test('the allocation profiler starts once, and answers with what was allocated in between', () => {
-  const { asked } = askedWithProfile();
+test('the allocation profiler starts once, and answers with what was allocated in between', (t) => {
+  const { asked } = askedWithProfile(t);
   const ask = (enable: string): { status: number; text: string } =>
     asked.post(`/allocprofiler?enable=${enable}`);
   assert.equal(ask('n').text, 'Allocation profiler is not started');

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { formatIssue } from '../../../../src/config/issues/issue.js';
 import { loadBootstrap, type LoadOptions } from '../../../../src/config/load.js';
+import { folderOf } from '../../support/folder.js';
 
 function load(t: TestContext, text: string, options: LoadOptions = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-pb-text-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, 'boot.pb_text');
   writeFileSync(path, text);
   const { bootstrap, issues, rewrites } = loadBootstrap({ path }, options);

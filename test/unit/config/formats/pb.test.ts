@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { formatIssue } from '../../../../src/config/issues/issue.js';
@@ -9,6 +8,7 @@ import { packageRoot } from '../../../../src/base/package-root.js';
 import { printMessage } from '../../../../src/config/print.js';
 import { schema } from '../../../../src/config/schema/schema.js';
 import { binaryOf } from '../../support/binary.js';
+import { folderOf } from '../../support/folder.js';
 
 type Bytes = readonly number[];
 
@@ -24,8 +24,7 @@ function varint(value: number): Bytes {
 }
 
 function load(t: TestContext, bytes: Bytes, options: LoadOptions = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-pb-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, 'boot.pb');
   writeFileSync(path, Uint8Array.from(bytes));
   const { bootstrap, issues } = loadBootstrap({ path }, options);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -18,6 +17,7 @@ import {
   listenerOf,
   socketAddress,
 } from '../helpers.js';
+import { folderOf } from '../../support/folder.js';
 
 const toOrigin = { route: { cluster: 'origin' } };
 
@@ -180,8 +180,7 @@ test('host rewrites: a literal, a header, or the chosen host', () => {
 });
 
 test('the body of a direct response may be a file, and may not be too long', (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(context);
   const filename = join(folder, 'page.html');
   writeFileSync(filename, 'hello');
   const respond = (body: object) => compileOneRoute({ direct_response: { status: 200, body } });
