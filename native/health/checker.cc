@@ -101,7 +101,7 @@ Result<void> Checker::start() {
 
 void Checker::Engine::work() {
   ::pthread_setname_np(::pthread_self(), "health_checks");
-  loop.watchBatch(batch);
+  loop.useBatch(batch);
   while (!is_stopping) {
     loop.turn(static_cast<int>(loop.timers().untilNext(kLongestWaitMs)));
     ::usleep(kPauseUs);

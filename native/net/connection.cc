@@ -88,7 +88,27 @@ size_t Connection::writeSome(const iovec* parts, int count) {
   return 0;
 }
 
+void Connection::sendSoon(OutBatch& batch) {
+  if (!mayPost(batch)) return send(batch);
+  written_bytes_ += batch.size();
+  is_posted_ = true;
+  batch.post(*this);
+}
+
+void Connection::deliver(std::string_view bytes) {
+  is_posted_ = false;
+  written_bytes_ -= bytes.size();
+  if (failed_) return;
+  const iovec part = {const_cast<char*>(bytes.data()), bytes.size()};
+  const size_t sent = writeSome(&part, 1);
+  if (failed_ || sent == bytes.size()) return;
+  writable_ = false;
+  out_.append(loop_.slabs(), bytes.substr(sent));
+  noteHigh();
+}
+
 void Connection::send(OutBatch& batch) {
+  settle();
   if (batch.empty()) return;
   if (!isOpen() || failed_) {
     batch.clear();
@@ -138,7 +158,15 @@ size_t Connection::sendBehindQueue(OutBatch& batch) {
 
 void OutBatch::sendToOwner() { owner_->send(*this); }
 
+void OutBatch::deliver() {
+  const int count = std::exchange(posted_count_, 0);
+  for (int i = 0; i < count; ++i) posted_[i].to->deliver(posted_[i].bytes);
+  kept_end_ = scratch_.get();
+  if (empty()) clear();
+}
+
 void Connection::queue(std::string_view bytes) {
+  settle();
   if (!isOpen() || failed_) return;
   out_.append(loop_.slabs(), bytes);
   noteHigh();
@@ -195,6 +223,7 @@ void Connection::afterFlush() {
 }
 
 void Connection::endWriting() {
+  settle();
   end_writing_ = true;
   if (isOpen() && out_.empty() && phase_ == Phase::Open) shutdownWriting();
 }
@@ -209,6 +238,7 @@ void Connection::shutdownWriting() {
 
 void Connection::close(CloseKind kind) {
   if (!isOpen()) return;
+  settle();
   if (kind == CloseKind::Reset) {
     const linger now = {1, 0};
     ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));

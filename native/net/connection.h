@@ -79,6 +79,16 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
 
   // Sends the batch and empties it; what the socket does not take waits in slabs.
   void send(OutBatch& batch);
+  // The same, but what is short may leave a little later, before the turn ends: whoever then acts
+  // on what has not left yet settles first. Ending, sending and queueing do so themselves.
+  void sendSoon(OutBatch& batch);
+  // What sendSoon() left behind leaves.
+  void settle() {
+    if (is_posted_) [[unlikely]]
+      loop_.batch()->deliver();
+  }
+  // Of OutBatch alone: what was posted.
+  void deliver(std::string_view bytes);
   // Waits in slabs for the end of the turn: what several give leaves at once.
   void queue(std::string_view bytes);
   // What is sent now goes to the socket, behind the little that is queued.
@@ -185,6 +195,10 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   size_t writeSome(const iovec* parts, int count);
   void flushPending();
   void afterFlush();
+  bool mayPost(const OutBatch& batch) const {
+    return loop_.batch() == &batch && batch.mayBePosted() && !batch.mayWait() && takesNow() &&
+           out_.empty() && !is_posted_ && isOpen() && batch.size() <= buffer_limit_bytes_;
+  }
   void keepUnsent(OutBatch& batch, size_t sent);
   void queueAll(OutBatch& batch);
   void noteHigh() {
@@ -211,10 +225,11 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   uint8_t read_pauses_ = 0;
   uint8_t woken_ = 0;  // Events of wake() that are still to be handled.
   Phase phase_ : 2;
-  bool tells_ready_ : 1;       // The handler waits for onReady().
-  bool read_due_ : 1 = false;  // Of readSoon().
-  bool queued_ : 1 = false;    // Bytes wait for the end of the turn.
-  bool drained_ : 1 = false;   // They have gone before it.
+  bool tells_ready_ : 1;        // The handler waits for onReady().
+  bool read_due_ : 1 = false;   // Of readSoon().
+  bool is_posted_ : 1 = false;  // sendSoon() left bytes behind, which count as written.
+  bool queued_ : 1 = false;     // Bytes wait for the end of the turn.
+  bool drained_ : 1 = false;    // They have gone before it.
   bool reads_more_ : 1 = false;
   bool readable_ : 1 = false;
   bool writable_ : 1 = true;

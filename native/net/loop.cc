@@ -59,6 +59,8 @@ void Loop::remove(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 
 int Loop::turn(int timeout_ms, int max_events) {
   epoll_event events[kMaxEvents];
+  // Of whoever acted between two turns.
+  deliverPosted();
   const int wait = hasWork() ? 0 : timeout_ms;
   busy_since_us_.store(0, std::memory_order_relaxed);
   const uint64_t wait_us = times_ ? readClockMicros() : 0;
@@ -118,6 +120,7 @@ void Loop::runYielded() {
 }
 
 void Loop::finishTurn() {
+  deliverPosted();
   for (int round = 0; round < kMaxRounds && !(deferred_.empty() && dirty_.empty()); ++round) {
     List<Deferred> due;
     deferred_.moveAllTo(due);
@@ -132,6 +135,7 @@ void Loop::finishTurn() {
     }
     flushing_.clear();
   }
+  deliverPosted();
   deferred_.moveAllTo(yielded_);
 }
 

@@ -59,7 +59,10 @@ class Loop {
   // came; there may be more when they are `max_events`.
   int turn(int timeout_ms, int max_events = kMaxEvents);
   // Something of earlier turns goes on in the next one, event or not.
-  bool hasWork() const { return !(yielded_.empty() && dirty_.empty() && deferred_.empty()); }
+  bool hasWork() const {
+    return !(yielded_.empty() && dirty_.empty() && deferred_.empty()) ||
+           (batch_ && batch_->hasPosted());
+  }
   // Readable, as long as there are events: for whoever waits elsewhere than in turn().
   int descriptor() const { return epoll_; }
 
@@ -103,8 +106,10 @@ class Loop {
   SlabPool& slabs() { return slabs_; }
   SlowPeers& slowPeers() { return slow_peers_; }
 
-  // Where tests run, no handler may leave anything there (`net/out_batch`).
-  void watchBatch(const OutBatch& batch) { batch_ = &batch; }
+  // What is posted there leaves within the turn. No handler may leave anything else there
+  // (`net/out_batch`): where tests run, it looks.
+  void useBatch(OutBatch& batch) { batch_ = &batch; }
+  OutBatch* batch() const { return batch_; }
 
   // Holds one connection's bytes, and only until its handler returns.
   char* readBuffer() { return read_buffer_.get(); }
@@ -113,6 +118,9 @@ class Loop {
   void runYielded();
   static void prefetchAfter(const epoll_event* event, const epoll_event* end);
   void checkBatch() const;
+  void deliverPosted() {
+    if (batch_ && batch_->hasPosted()) batch_->deliver();
+  }
   void finishTurn();
   // `began_us`: when it began to wait.
   void timeWait(uint64_t began_us, int timeout_ms);
@@ -127,7 +135,7 @@ class Loop {
   SlowPeers slow_peers_;
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
-  const OutBatch* batch_ = nullptr;
+  OutBatch* batch_ = nullptr;
   stats::Shard<stats::Dispatcher>* times_ = nullptr;
   List<Deferred> deferred_;
   List<Deferred> yielded_;

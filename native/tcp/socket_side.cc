@@ -92,6 +92,7 @@ void SocketSide::copyOn(const net::Connection::Read& got) {
 
 bool SocketSide::spliceOn() {
   net::Connection& to = *other_->raw();
+  to.settle();
   const net::Splice::Moved moved = splice_->move(connection_.fd(), to.fd(), UINT64_MAX);
   connection_.countSpliced(moved.taken, 0);
   to.countSpliced(0, moved.written);
@@ -138,7 +139,7 @@ void SocketSide::write(std::string_view data) {
 
 void SocketSide::flush() {
   batch_.claim(connection_);
-  connection_.send(batch_);
+  connection_.sendSoon(batch_);
 }
 
 void SocketSide::onWritable() {

@@ -41,7 +41,11 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   void pauseReading() override { connection_.pauseReading(); }
   void resumeReading() override { connection_.resumeReading(); }
   uint64_t readBytes() const override { return connection_.readBytes(); }
-  size_t pendingBytes() const override { return over_ ? 0 : connection_.pendingBytes(); }
+  size_t pendingBytes() const override {
+    if (over_) return 0;
+    connection_.settle();
+    return connection_.pendingBytes();
+  }
   void write(std::string_view data) override;
   void flush() override;
   void endWriting() override { connection_.endWriting(); }

@@ -46,7 +46,7 @@ Worker::Worker(unsigned index, log_files::LogFiles& logs, const Intervals& inter
               http2_streams_.trim();
             }),
       look_(loop_, kLookMs, [] {}) {
-  loop_.watchBatch(batch_);
+  loop_.useBatch(batch_);
 }
 
 // ---- turns ----

@@ -193,7 +193,7 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
 
 void ClientConnection::flush() {
   batch_.claim(connection_);
-  connection_.send(batch_);
+  connection_.sendSoon(batch_);
 }
 
 void ClientConnection::reset() {

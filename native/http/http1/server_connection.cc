@@ -34,6 +34,7 @@ void ServerConnection::endAfter(net::Millis ms) {
 
 bool ServerConnection::isIdleFor(net::Millis ms) const {
   if (net::Loop::readClockMicros() / 1000 < idle_since_ + ms) return false;
+  connection_.settle();
   if (state_ != State::Head || in_head_ || leftover_ || connection_.pendingBytes() > 0)
     return false;
   char byte;
@@ -151,7 +152,7 @@ void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
 
 void ServerConnection::flush() {
   scratch_.batch.claim(connection_);
-  connection_.send(scratch_.batch);
+  connection_.sendSoon(scratch_.batch);
 }
 
 void ServerConnection::resumeReading() {
@@ -180,6 +181,7 @@ void ServerConnection::reset() {
 
 void ServerConnection::finish(Linger linger) {
   if (!isOpen()) return;
+  connection_.settle();
   if (linger == Linger::None && connection_.pendingBytes() == 0) {
     closed(false);
     return;

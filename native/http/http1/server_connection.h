@@ -34,7 +34,10 @@ class ServerConnection final : public http::ServerCodec,
   void endAfter(net::Millis ms) override;
   void finish() override { finish(Linger::None); }
   void abort() override { closed(false); }
-  int fd() const override { return connection_.fd(); }
+  int fd() const override {
+    connection_.settle();
+    return connection_.fd();
+  }
   bool isIdleFor(net::Millis ms) const override;
   void tellHolders(Holders* into) override;
   Shed shedStream(uint32_t) override;
@@ -67,7 +70,10 @@ class ServerConnection final : public http::ServerCodec,
   using Opening = http::ServerCodecCallbacks::Opening;
 
   // http::RawSink
-  bool canWriteNow() const override { return connection_.isWritable(); }
+  bool canWriteNow() const override {
+    connection_.settle();
+    return connection_.isWritable();
+  }
   void markUnwritable() override { connection_.markUnwritable(); }
   void onGiven(size_t bytes, bool end) override;
   // net::ConnectionHandler

@@ -7,64 +7,15 @@
 #include <string>
 
 #include "test/native/http/http1/peer.h"
+#include "test/native/net/recorder.h"
 #include "test/native/support/rough_transport.h"
 #include "test/native/test.h"
 
 namespace fairlead::net {
 
-namespace {
-
 using http1::Peer;
 using http1::settle;
-
-constexpr uint32_t kLimit = 64 * 1024;
-
-// A connection and what its handler is told.
-class Recorder final : private ConnectionHandler {
- public:
-  Recorder(Loop& loop, FileDescriptor fd, std::unique_ptr<Transport> transport = nullptr)
-      : connection_(*new Connection(loop, std::move(fd), kLimit, Connection::Start::Established,
-                                    std::move(transport))) {
-    connection_.setHandler(*this);
-    FL_CHECK(connection_.start());
-  }
-  Connection* operator->() { return &connection_; }
-  void write(OutBatch& batch, std::string_view bytes) {
-    batch.claim(connection_);
-    batch.addView(bytes);
-    connection_.send(batch);
-  }
-
-  std::string got;
-  int readied = -1;
-  int drained = 0;
-  int below_low = 0;
-  int write_failures = 0;
-  bool ended = false;
-  size_t pause_after = SIZE_MAX;
-
- private:
-  void onReady(int error) override { readied = error; }
-  void onReadable() override {
-    while (connection_.isReadable() && !connection_.isReadingPaused()) {
-      const Connection::Read read = connection_.read();
-      if (read.result == Connection::ReadResult::Nothing) return;
-      if (read.result != Connection::ReadResult::Data) {
-        ended = true;
-        return;
-      }
-      got.append(read.data, read.size);
-      if (got.size() >= pause_after) connection_.pauseReading();
-    }
-  }
-  void onBelowLowWatermark() override { ++below_low; }
-  void onDrained() override { ++drained; }
-  void onWriteFailed() override { ++write_failures; }
-
-  Connection& connection_;
-};
-
-}  // namespace
+using test::Recorder;
 
 TEST("What a socket does not take waits in slabs, and leaves in order as the peer reads") {
   Loop loop;
@@ -79,8 +30,8 @@ TEST("What a socket does not take waits in slabs, and leaves in order as the pee
     all += part;
     connection.write(batch, part);
   }
-  EXPECT(connection->pendingBytes() > kLimit);
-  EXPECT(loop.slabs().inUse() * Slab::kBytes < kLimit + 3 * Slab::kBytes);
+  EXPECT(connection->pendingBytes() > Recorder::kLimit);
+  EXPECT(loop.slabs().inUse() * Slab::kBytes < Recorder::kLimit + 3 * Slab::kBytes);
   std::string seen;
   for (int i = 0; i < 200 && seen.size() < all.size(); ++i) {
     seen += peer.read();
