@@ -55,7 +55,6 @@ SubsetIndex::SubsetIndex(const plan::Cluster& settings, const HostSet& all,
       }
     }
   }
-  for (auto& [text, hosts] : groups) subsets_[text].hosts = makeSet(std::move(hosts), all, rules);
   Hosts defaults;
   for (const std::shared_ptr<Host>& host : all.hosts()) {
     const auto& labels = subsets.default_labels;
@@ -65,6 +64,7 @@ SubsetIndex::SubsetIndex(const plan::Cluster& settings, const HostSet& all,
     if (has_all) defaults.push_back(host);
   }
   defaults_.hosts = makeSet(std::move(defaults), all, rules);
+  for (auto& [text, hosts] : groups) subsets_[text].hosts = makeSet(std::move(hosts), all, rules);
 }
 
 // A host whose keys have several values is in the subsets of all their combinations.
@@ -89,10 +89,11 @@ void SubsetIndex::place(const plan::SubsetSelector& selector, const std::shared_
 }
 
 std::unique_ptr<const HostSet> SubsetIndex::makeSet(Hosts hosts, const HostSet& all,
-                                                    const HostSetRules& rules) const {
+                                                    const HostSetRules& rules) {
   auto set = std::make_unique<HostSet>(std::move(hosts), all.settings(), rules,
                                        settings_.subsets->scales_weights ? &all : nullptr);
-  buildHashTables(settings_, set.get());
+  const HashTable::Figures figures = buildHashTables(settings_, set.get());
+  if (figures.size > 0) figures_ = figures;
   return set;
 }
 

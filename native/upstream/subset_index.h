@@ -39,6 +39,8 @@ class SubsetIndex {
   size_t size() const { return subsets_.size(); }
   // How many of these are not in `other`. Null: it has none.
   size_t countMissingIn(const SubsetIndex* other) const;
+  // Of the hash table that was made last: a subset's, or else the default subset's.
+  const HashTable::Figures& figures() const { return figures_; }
   // Hosts that came second where one will do.
   uint64_t duplicates() const { return duplicates_; }
 
@@ -48,13 +50,14 @@ class SubsetIndex {
   void place(const plan::SubsetSelector& selector, const std::shared_ptr<Host>& host,
              std::map<std::string, Hosts>* groups);
   std::unique_ptr<const HostSet> makeSet(Hosts hosts, const HostSet& all,
-                                         const HostSetRules& rules) const;
+                                         const HostSetRules& rules);
 
   const plan::Cluster& settings_;
   std::unordered_map<std::string, Subset> subsets_;
   std::unordered_map<std::string, const plan::SubsetSelector*> selectors_;
   Subset defaults_;
   uint64_t duplicates_ = 0;
+  HashTable::Figures figures_;
 };
 
 }  // namespace fairlead::upstream

@@ -201,7 +201,9 @@ void Clusters::prepareBalancing(Cluster& cluster, HostSet* set) {
     locality_loads_.prepare(cluster, set, upstream::hostClockMs());
     countLocalities(cluster, *set);
   }
-  const upstream::HashTable::Figures figures = buildHashTables(cluster.settings(), set);
+  upstream::HashTable::Figures figures = buildHashTables(cluster.settings(), set);
+  // As the real server, whose subsets all say theirs, one after the other.
+  if (set->subsets() && set->subsets()->figures().size > 0) figures = set->subsets()->figures();
   // Of a table without hosts nothing is shown: what was there stays.
   if (figures.size == 0) return;
   if (const auto& stats = cluster.ringStats()) {
