@@ -216,7 +216,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
         place.field('cluster_manager').field('outlier_detection'),
       ),
       admin_access_logs: [...(admin?.accessLogs ?? [])],
-      watchdogs: compileWatchdogs(bootstrap, place, context),
+      watchdogs: compileWatchdogs(bootstrap, place, start, context),
       name_caches: [
         ...context.names.hosts.map(({ cache }) => cache),
         ...named.flatMap((one) => (one.kind === 'clusters' ? one.clusters.cache : [])),

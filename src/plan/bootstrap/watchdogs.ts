@@ -43,10 +43,14 @@ const EVENTS = {
 const MISS_MS = 200;
 const MEGA_MISS_MS = 1000;
 
-/** Threads are watched whether this is configured or not. */
+/**
+ * Threads are watched whether this is configured or not. `start`: the same place, of what only a
+ * start looks at, as the real server does not make actions before.
+ */
 export function compileWatchdogs(
   bootstrap: Bootstrap,
   place: Place,
+  start: Place,
   context: CompileContext,
 ): Watchdogs {
   const { watchdog, watchdogs = {} } = bootstrap;
@@ -54,21 +58,28 @@ export function compileWatchdogs(
     if (bootstrap.watchdogs) {
       place.field('watchdogs').error('Only one of watchdog or watchdogs should be set!');
     }
-    const both = compileWatchdog(watchdog, place.field('watchdog'), context);
+    const field = 'watchdog';
+    const both = compileWatchdog(watchdog, place.field(field), start.field(field), context);
     return { main: both, workers: both };
   }
   const at = place.field('watchdogs');
   refuseOtherFields(at, watchdogs, WATCHDOGS);
   const { main_thread_watchdog: main = {}, worker_watchdog: workers = {} } = watchdogs;
+  const of = (
+    message: WatchdogMessage,
+    field: 'main_thread_watchdog' | 'worker_watchdog',
+  ): Watchdog =>
+    compileWatchdog(message, at.field(field), start.field('watchdogs').field(field), context);
   return {
-    main: compileWatchdog(main, at.field('main_thread_watchdog'), context),
-    workers: compileWatchdog(workers, at.field('worker_watchdog'), context),
+    main: of(main, 'main_thread_watchdog'),
+    workers: of(workers, 'worker_watchdog'),
   };
 }
 
 function compileWatchdog(
   message: WatchdogMessage,
   place: Place,
+  start: Place,
   context: CompileContext,
 ): Watchdog {
   refuseOtherFields(place, message, WATCHDOG);
@@ -79,19 +90,21 @@ function compileWatchdog(
     kill_jitter_ms: wholeMs(message.max_kill_timeout_jitter, 0),
     multikill_ms: wholeMs(message.multikill_timeout, 0),
     multikill_millionths: Math.round((message.multikill_threshold?.value ?? 0) * 10_000),
-    actions: (message.actions ?? []).flatMap(
-      (action, index) => compileAction(action, place.field('actions').index(index), context) ?? [],
-    ),
+    actions: (message.actions ?? []).flatMap((action, index) => {
+      const indexed = (at: Place): Place => at.field('actions').index(index);
+      return compileAction(action, indexed(place), indexed(start), context) ?? [];
+    }),
   };
 }
 
 function compileAction(
   message: ActionMessage,
   place: Place,
+  start: Place,
   context: CompileContext,
 ): WatchdogAction | undefined {
   refuseOtherFields(place, message, ACTION);
-  const at = place.field('config');
+  const at = start.field('config');
   const config = message.config ?? {};
   const extension = findExtension(context, 'watchdogActions', config, at);
   const { event = 'UNKNOWN' } = message;

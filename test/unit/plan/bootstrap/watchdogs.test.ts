@@ -10,15 +10,16 @@ const DEFAULTS = {
 };
 
 function watchdogsOf(bootstrap: Bootstrap) {
-  const { update, issues } = compile(bootstrap);
-  return {
-    ...update.watchdogs,
-    problems: issues.map(({ path, message }) => `${path}: ${message}`),
-  };
+  const { update, issues, startIssues } = compile(bootstrap);
+  const said = (list: typeof issues) => list.map(({ path, message }) => `${path}: ${message}`);
+  return { ...update.watchdogs, problems: said(issues), atStart: said(startIssues) };
 }
 
 test('threads are watched where nothing is said of it', () => {
-  assert.deepEqual(watchdogsOf({}), { main: DEFAULTS, workers: DEFAULTS, problems: [] });
+  assert.deepEqual(watchdogsOf({}), {
+    ...{ main: DEFAULTS, workers: DEFAULTS },
+    ...{ problems: [], atStart: [] },
+  });
 });
 
 test('the main thread and workers may have limits of their own', () => {
@@ -60,10 +61,10 @@ test('actions are kept in their order, with what they do where nothing is said',
   ]);
 });
 
-test('actions that nobody knows are refused by name, and those of no event are told of', () => {
+test('actions that nobody knows are refused by name at a start, and those of no event are told of', () => {
   const odd = any('google.protobuf.Struct', {});
   const abort = any('envoy.watchdog.v3.AbortActionConfig', {});
-  const { main, problems } = watchdogsOf({
+  const { main, problems, atStart } = watchdogsOf({
     watchdog: {
       actions: [
         { event: 'KILL', config: { name: 'odd', typed_config: odd } },
@@ -72,6 +73,6 @@ test('actions that nobody knows are refused by name, and those of no event are t
     },
   });
   assert.deepEqual(main?.actions, []);
-  assert.match(problems[0] ?? '', /watchdog\.actions\[0\]\.config.*odd/);
-  assert.match(problems[1] ?? '', /watchdog\.actions\[1\]\.event: UNKNOWN never happens/);
+  assert.match(atStart[0] ?? '', /watchdog\.actions\[0\]\.config.*odd/);
+  assert.match(problems[0] ?? '', /watchdog\.actions\[1\]\.event: UNKNOWN never happens/);
 });
