@@ -65,7 +65,8 @@ class Printer {
     const printed: PlainObject = { '@type': TYPE_URL + name };
     const type = this.#schema.valueTypeOf(name);
     if (type?.kind === 'message') return this.message(type.type, message, printed);
-    if (type && message['value'] !== undefined)
+    // Nothing of Empty has a form of its own.
+    if (type && type.kind !== 'empty' && message['value'] !== undefined)
       printed['value'] = this.value(type, message['value']);
     return printed;
   }

@@ -89,6 +89,12 @@ describe('messages print as the admin pages show them', () => {
     );
   });
 
+  test('an Empty in an Any has nothing but its type', () => {
+    assert.deepEqual(printAny(schema(), { $type: 'google.protobuf.Empty', value: {} }), {
+      '@type': 'type.googleapis.com/google.protobuf.Empty',
+    });
+  });
+
   test('a well-known type in an Any stands under value', () => {
     assert.deepEqual(printAny(schema(), { $type: 'google.protobuf.Duration', value: 1500 }), {
       '@type': 'type.googleapis.com/google.protobuf.Duration',
