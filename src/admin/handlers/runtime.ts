@@ -33,12 +33,15 @@ export function runtimeEndpoints({ runtime }: AdminHost): Endpoint[] {
   ];
 }
 
+/** Bytes that were no UTF-8 are shown as blanks, as the real server does. */
+const shown = (text: string): string => text.replaceAll('\ufffd', ' ');
+
 function runtimeJson({ snapshot }: Runtime): object {
   const { layers } = snapshot;
   const entries: PlainObject = {};
   for (const key of [...keysOf(snapshot)].sort()) {
-    const texts = layers.map((layer) => layer.entries.get(key)?.text ?? '');
-    setOwn(entries, key, {
+    const texts = layers.map((layer) => shown(layer.entries.get(key)?.text ?? ''));
+    setOwn(entries, shown(key), {
       layer_values: texts,
       final_value: texts.findLast((text) => text !== '') ?? '',
     });
