@@ -155,6 +155,12 @@ class ServerCodecCallbacks {
   virtual void onHttp2(net::Connection& connection, std::string_view bytes) = 0;
   // What came breaks the protocol of the connection, which ends.
   virtual void onProtocolError(Breach breach, std::string_view details) = 0;
+  // What came is not what the connection speaks, in the real server's words. More than once: the
+  // latest counts.
+  virtual void onBroken(std::string_view) {}
+  // It ends from here, unless its client ends it first: what is written still leaves. `why` as logs
+  // tell of it; empty: nothing is left to do.
+  virtual void onEnding(std::string_view /*why*/) {}
   // Where HTTP/2 counts what it does. Asked only then.
   virtual stats::Shard<stats::Http2Codec>& http2Stats() = 0;
   virtual void onIdleTimeout() = 0;

@@ -146,9 +146,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     return more_ ? std::string_view(more_->termination) : std::string_view();
   }
   void setTermination(std::string_view why) { touchMore().termination = why; }
-  // Which filter closes it: static text; empty: none does.
-  std::string_view closedBy() const { return more_ ? more_->closed_by : std::string_view(); }
-  void setClosedBy(std::string_view filter) { touchMore().closed_by = filter; }
+  // Who or what ends it from here; empty: it does not end from here, or nobody says so.
+  std::string_view closedBy() const {
+    return more_ ? std::string_view(more_->closed_by) : std::string_view();
+  }
+  void setClosedBy(std::string who) { touchMore().closed_by = std::move(who); }
   // Why a service did not let it go on: static text; empty: it did, or was not asked.
   std::string_view refusal() const { return more_ ? more_->refusal : std::string_view(); }
   void setRefusal(std::string_view why) { touchMore().refusal = why; }
@@ -186,7 +188,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     std::shared_ptr<FilterState> filter_state = nullptr;
     std::string termination = {};
     std::string_view refusal = {};
-    std::string_view closed_by = {};
+    std::string closed_by = {};
     uint64_t handshake_at_us = 0;
   };
   More& touchMore() {

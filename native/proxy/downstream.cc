@@ -1,5 +1,7 @@
 #include "proxy/downstream.h"
 
+#include <algorithm>
+
 #include "log/log.h"
 #include "net/heavy_streams.h"
 #include "proxy/shed_request.h"
@@ -112,6 +114,7 @@ void Downstream::onMaxDuration() {
              "max connection duration reached");
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
   if (received_ == 0) {
+    ending_ = Ending::MaxDuration;
     codec_->finish();
   } else if (draining_) {
     return;
@@ -191,7 +194,6 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
     server_.stats().add(Counter::DownstreamCxMaxRequestsReached);
     if (!draining_) startDraining();
   }
-  has_request_ = has_request_ || opening == Opening::Request;
   is_broken_ = opening == Opening::Malformed;
   Stream* stream = server_.context().streams.take();
   stream->start(*this, client);
@@ -241,7 +243,24 @@ void Downstream::onProtocolError(http::Breach breach, std::string_view details) 
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", details);
   // Floods have counters of their own.
   if (breach != http::Breach::Flood) server_.stats().add(Counter::DownstreamCxProtocolError);
+}
+
+void Downstream::onBroken(std::string_view why) {
   is_broken_ = true;
+  ending_ = Ending::Told;
+  std::string text = "codec_error:";
+  text += why;
+  std::replace(text.begin(), text.end(), ' ', '_');
+  setClosedBy(std::move(text));
+}
+
+void Downstream::onEnding(std::string_view why) {
+  if (!why.empty()) {
+    ending_ = Ending::Told;
+    setClosedBy(std::string(why));
+  } else if (ending_ == Ending::None) {
+    ending_ = Ending::Drained;
+  }
 }
 
 // As the real server has it: half of all, once there were so many; or before that as many as would
@@ -274,6 +293,7 @@ void Downstream::onIdleTimeout() {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
   if (requests_ == 0 && !(is_http2_ && received_ > 0)) {
+    ending_ = Ending::Idle;
     codec_->finish();
     return;
   }
@@ -282,6 +302,7 @@ void Downstream::onIdleTimeout() {
 }
 
 void Downstream::onDelayedCloseTimeout() {
+  ending_ = Ending::Late;
   server_.stats().add(Counter::DownstreamCxDelayedCloseTimeout);
 }
 
@@ -289,6 +310,7 @@ void Downstream::onBytes(uint64_t received, uint64_t sent) {
   const uint64_t new_received = received - std::exchange(received_, received);
   const uint64_t new_sent = sent - std::exchange(sent_, sent);
   stats::Shard<stats::Http>& stats = server_.stats();
+  if (received > 0 && !is_broken_) has_spoken_ = true;
   if (new_received > 0 && new_received == received) {
     // What a connection speaks is known from its first byte on.
     countProtocol(is_http2_ ? http::Protocol::Http2 : http::Protocol::Http1);
@@ -318,14 +340,35 @@ void Downstream::countProtocol(http::Protocol protocol) {
 }
 
 void Downstream::describe(format::FormatContext* context) const {
-  if (has_request_) context->protocol = is_http2_ ? "HTTP/2" : "HTTP/1.1";
+  if (has_spoken_) context->protocol = is_http2_ ? "HTTP/2" : "HTTP/1.1";
   if (is_broken_) context->flags.set(format::ResponseFlag::DownstreamProtocolError);
+  if (const std::string_view ending = endingText(); !ending.empty()) {
+    context->downstream_close_reason = ending;
+  }
   context->bytes_received = received_;
   context->bytes_sent = sent_;
   context->filter_chain_name = server_.config().filter_chain_name;
   using Source = plan::FormatPiece::MetadataSource;
   context->setMetadata(Source::Listener, server_.config().listener_metadata.get());
   context->setMetadata(Source::FilterChain, server_.config().chain_metadata.get());
+}
+
+std::string_view Downstream::endingText() const {
+  switch (ending_) {
+    case Ending::Idle:
+      return "on_idle_timeout";
+    case Ending::MaxDuration:
+      return "duration_timeout";
+    case Ending::Drained:
+      return "deferred_close_on_drained_connection";
+    case Ending::Late:
+      return "triggered_delayed_close_timeout";
+    case Ending::None:
+    case Ending::Told:
+      break;
+  }
+  // As whoever ends it has said.
+  return {};
 }
 
 void Downstream::onConnectionClosed(bool by_peer) {

@@ -37,6 +37,8 @@ class Downstream final : public net::DownstreamConnection,
   // The connection ends with requests under way: counted once.
   void countActiveRequests(bool by_peer);
   bool isBroken() const { return is_broken_; }
+  // What came is not what it speaks, in the real server's words: it ends for that.
+  void onBroken(std::string_view why) override;
   // A request was refused so that the connection ends.
   void onShed();
   // Of HTTP/2: a request has ended, after so long, answered or not. The connection may end of it.
@@ -77,6 +79,10 @@ class Downstream final : public net::DownstreamConnection,
    private:
     Downstream& downstream_;
   };
+
+  // Why it ends from here, as logs tell of it; a filter that ends it says so itself.
+  enum class Ending : uint8_t { None, Idle, MaxDuration, Told, Drained, Late };
+  std::string_view endingText() const;
 
   // What most connections do without: idle ones are to be small.
   struct Rare {
@@ -133,6 +139,7 @@ class Downstream final : public net::DownstreamConnection,
   http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
   void onHttp2(net::Connection& connection, std::string_view bytes) override;
   void onProtocolError(http::Breach breach, std::string_view details) override;
+  void onEnding(std::string_view why) override;
   stats::Shard<stats::Http2Codec>& http2Stats() override { return server_.http2Stats(); }
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
@@ -149,9 +156,10 @@ class Downstream final : public net::DownstreamConnection,
   // Small, as each idle connection has them.
   uint32_t requests_ : 26 = 0;
   bool draining_ : 1 = false;
-  // A request's head has come whole.
-  bool has_request_ : 1 = false;
+  // Something has come that was not broken.
+  bool has_spoken_ : 1 = false;
   bool is_broken_ : 1 = false;
+  Ending ending_ : 3 = Ending::None;
   bool is_http2_ : 1 = false;
   bool has_lost_requests_ : 1 = false;
   bool is_closed_ : 1 = false;

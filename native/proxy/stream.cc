@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "format/grpc_status.h"
+#include "http/breach_text.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/head_checks.h"
@@ -157,6 +158,7 @@ void Stream::breakHead(std::string_view details) {
   info_.live_head = nullptr;
   // Which has not come to its end by then.
   if (isRequestComplete()) countUnreadRest();
+  downstream_->onBroken(http::breachText(details));
   onRequestBroken(400, details);
 }
 

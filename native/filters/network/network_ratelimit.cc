@@ -76,7 +76,7 @@ class RatelimitPass final : public GuardPass, private calls::CallOwner {
 
   void refuse(std::string_view why) {
     state_ = State::Refused;
-    connection_.setClosedBy(why);
+    connection_.setClosedBy(std::string(why));
     count(RatelimitCounter::CxClosed);
   }
 

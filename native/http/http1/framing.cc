@@ -40,8 +40,10 @@ Declared declaredBy(http::HeaderMap& headers) {
 // In the real server's order, which decides what a client hears of two faults.
 FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   FramingResult result;
-  const FramingResult bad_length{{}, false, kCodecError, true};
-  if (found.lengths_twice) return bad_length;
+  const auto badLength = [](ScanError::Fault fault) {
+    return FramingResult{{}, false, codecError(fault), true};
+  };
+  if (found.lengths_twice) return badLength(ScanError::Fault::Lengths);
   if (found.codings_twice) return refusedFraming(kInvalidTransferEncoding);
   if (found.coding) {
     const bool chunked = equalsIgnoreCase(found.coding->value(), "chunked");
@@ -55,7 +57,9 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   }
   if (!found.length) return result;
   uint64_t bytes;
-  if (!parseDecimal(found.length->value(), &bytes)) return bad_length;
+  if (!parseDecimal(found.length->value(), &bytes)) {
+    return badLength(ScanError::Fault::Length);
+  }
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
     result.framing.length_bytes = bytes;

@@ -12,6 +12,7 @@ namespace {
 
 using http::HeaderId;
 using http::HeaderMap;
+using Fault = ScanError::Fault;
 
 constexpr ScanError kInvalidCharacters{400, "http1.invalid_characters"};
 constexpr ScanError kTooLarge{431, "http1.headers_too_large"};
@@ -20,6 +21,7 @@ constexpr ScanError kTooMany{431, "http1.too_many_headers"};
 ScanResult complete() { return {Scan::Complete, {}}; }
 ScanResult incomplete() { return {Scan::Incomplete, {}}; }
 ScanResult refused(ScanError error) { return {Scan::Error, error}; }
+ScanResult refused(ScanError::Fault fault) { return refused(codecError(fault)); }
 
 // The methods that the real server knows.
 bool isKnownMethod(std::string_view method) {
@@ -95,11 +97,11 @@ class HeadReader {
     while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) ++next_;
     if (next_ == end_) {
       const bool is_none = !takes_any_method && next_ - method > kMaxMethodBytes;
-      return is_none ? refused(kCodecError) : incomplete();
+      return is_none ? refused(Fault::Method) : incomplete();
     }
     out->method = between(method, next_);
     const bool is_taken = takes_any_method ? !out->method.empty() : isKnownMethod(out->method);
-    if (!isBlank(*next_) || !is_taken) return refused(kCodecError);
+    if (!isBlank(*next_) || !is_taken) return refused(Fault::Method);
     skipBlanks();
     const char* const target = next_;
     next_ = Bytes::skipTarget(next_, end_);
@@ -158,7 +160,7 @@ class HeadReader {
         case LineEnd::NeedMore:
           return incomplete();
         case LineEnd::Broken:
-          return refused(kCodecError);
+          return refused(Fault::HeaderFormat);
         case LineEnd::None:
           break;
       }
@@ -166,7 +168,12 @@ class HeadReader {
       const typename Bytes::Token token = Bytes::readToken(name, end_);
       next_ = token.end;
       if (next_ == end_) return incomplete();
-      if (*next_ != ':' || next_ == name) return refused(kCodecError);
+      if (*next_ == '\0') return refused(kInvalidCharacters);
+      if (*next_ != ':') {
+        const bool is_over = *next_ == '\r' || *next_ == '\n';
+        return refused(is_over ? Fault::NoColon : Fault::HeaderName);
+      }
+      if (next_ == name) return refused(Fault::HeaderFormat);
       if (next_ - name > UINT16_MAX) return refused(kTooLarge);
       if (out && !hasRoom(limits, *out, between(name, next_))) return refused(kTooMany);
       char* const value = ++next_;
@@ -175,7 +182,9 @@ class HeadReader {
       if (line.state != Scan::Complete) return line;
       token.commit(name);
       const std::string_view name_view = between(name, token.end);
-      if (folded && mustBeOneLine(http::internHeader(name_view))) return refused(kCodecError);
+      if (folded && mustBeOneLine(http::internHeader(name_view))) {
+        return refused(Fault::HeaderFormat);
+      }
       char* const value_end = folded ? unfold(value, next_) : next_;
       next_ += line_end;
       if (!out) continue;
@@ -236,7 +245,7 @@ class HeadReader {
         case LineEnd::NeedMore:
           return incomplete();
         case LineEnd::Broken:
-          return refused(kCodecError);
+          return refused(Fault::HeaderFormat);
       }
       if (next_ + *line_end == end_) return incomplete();
       if (!isBlank(next_[*line_end])) return complete();
@@ -266,7 +275,7 @@ class HeadReader {
     const char* const version = next_;
     for (const char expected : kShape) {
       if (next_ == end_) return incomplete();
-      if (expected == '0' ? !isDigit(*next_) : *next_ != expected) return refused(kCodecError);
+      if (expected == '0' ? !isDigit(*next_) : *next_ != expected) return refused(Fault::Version);
       ++next_;
     }
     *out = between(version, next_) == "HTTP/1.1" ? http::Version::Http11 : http::Version::Http10;

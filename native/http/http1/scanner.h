@@ -24,12 +24,27 @@ enum class Scan : uint8_t {
 // Why a head is refused. `status` is what a client hears; `details` is RESPONSE_CODE_DETAILS as
 // the real server spells it ("http1.codec_error").
 struct ScanError {
+  // What is no HTTP in one of many ways, of which the details do not say which.
+  enum class Fault : uint8_t {
+    ByDetails,
+    Method,
+    Version,
+    NoColon,
+    HeaderName,
+    HeaderFormat,
+    Length,
+    Lengths,
+    Chunk,
+  };
+
   uint16_t status = 400;
   std::string_view details;
+  Fault fault = Fault::ByDetails;
 };
 
 // What is no HTTP, and has no details of its own.
-inline constexpr ScanError kCodecError{400, "http1.codec_error"};
+constexpr ScanError codecError(ScanError::Fault fault) { return {400, "http1.codec_error", fault}; }
+inline constexpr ScanError kCodecError = codecError(ScanError::Fault::ByDetails);
 
 struct ScanResult {
   Scan state;

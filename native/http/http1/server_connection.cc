@@ -4,11 +4,41 @@
 
 #include <utility>
 
+#include "http/breach_text.h"
+
 namespace fairlead::http1 {
 
 using http::HeaderId;
 using http::RequestSink;
 using http::ResetReason;
+
+namespace {
+
+std::string_view breachText(const ScanError& error) {
+  switch (error.fault) {
+    case ScanError::Fault::ByDetails:
+      break;
+    case ScanError::Fault::Method:
+      return "http/1.1 protocol error: HPE_INVALID_METHOD";
+    case ScanError::Fault::Version:
+      return "http/1.1 protocol error: HPE_INVALID_VERSION";
+    case ScanError::Fault::NoColon:
+      return "http/1.1 protocol error: HEADER_MISSING_COLON";
+    case ScanError::Fault::HeaderName:
+      return "http/1.1 protocol error: INVALID_HEADER_NAME_CHARACTER";
+    case ScanError::Fault::HeaderFormat:
+      return "http/1.1 protocol error: INVALID_HEADER_FORMAT";
+    case ScanError::Fault::Length:
+      return "http/1.1 protocol error: UNPARSABLE_CONTENT_LENGTH";
+    case ScanError::Fault::Lengths:
+      return "http/1.1 protocol error: HPE_UNEXPECTED_CONTENT_LENGTH";
+    case ScanError::Fault::Chunk:
+      return "http/1.1 protocol error: INVALID_CHUNK_LENGTH";
+  }
+  return http::breachText(error.details);
+}
+
+}  // namespace
 
 ServerConnection::ServerConnection(net::Connection& connection,
                                    const http::ServerSettings& settings,
@@ -52,9 +82,16 @@ void ServerConnection::openStream(Opening opening) {
 // What came is no request, or too much of one: whoever answers in its place ends the connection.
 void ServerConnection::refuse(const ScanError& error, uint32_t header_bytes) {
   close_requested_ = keep_alive_asked_ = http_10_ = head_request_ = connect_request_ = false;
+  callbacks_.onBroken(breachText(error));
   openStream(Opening::Malformed);
   meter_->header_received += header_bytes;
   meter_->plain_received += header_bytes;
+  stream_->onRequestBroken(error.status, error.details);
+}
+
+// The rest of it is not what its head has announced.
+void ServerConnection::breakRequest(const ScanError& error) {
+  callbacks_.onBroken(breachText(error));
   stream_->onRequestBroken(error.status, error.details);
 }
 
@@ -182,6 +219,7 @@ void ServerConnection::reset() {
 void ServerConnection::finish(Linger linger) {
   if (!isOpen()) return;
   connection_.settle();
+  callbacks_.onEnding({});
   if (linger == Linger::None && connection_.pendingBytes() == 0) {
     closed(false);
     return;

@@ -130,6 +130,7 @@ class ServerConnection final : public http::ServerCodec,
   void keep(const char* data, size_t size, std::unique_ptr<std::string> owner);
   void openStream(Opening opening);
   void refuse(const ScanError& error, uint32_t header_bytes = 0);
+  void breakRequest(const ScanError& error);
   void onPeerEnd();
   void answerComplete();
   void finishExchange();

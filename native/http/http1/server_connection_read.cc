@@ -297,7 +297,7 @@ size_t ServerConnection::consumeChunks(char* data, size_t size) {
         in_trailers_ = true;
         return used < size ? used + consumeTrailers(data + used, size - used) : used;
       case ChunkDecoder::Step::Error:
-        stream_->onRequestBroken(400, "http1.codec_error");
+        breakRequest(codecError(ScanError::Fault::Chunk));
         return size;
     }
   }
@@ -313,7 +313,7 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
     return 0;
   }
   if (scan.state == Scan::Error) {
-    stream_->onRequestBroken(scan.error.status, scan.error.details);
+    breakRequest(scan.error);
     return size;
   }
   state_ = State::Complete;

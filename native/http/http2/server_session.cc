@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/breach_text.h"
 #include "http/http2/stream_pool.h"
 
 namespace fairlead::http2 {
@@ -128,6 +129,7 @@ void ServerSession::onMoved() {
 
 void ServerSession::onBroken(http::Breach breach, std::string_view details) {
   callbacks_.onProtocolError(breach, details);
+  callbacks_.onBroken(http::breachText(details));
 }
 
 void ServerSession::onOver(bool by_peer) { callbacks_.onConnectionClosed(by_peer); }

@@ -43,6 +43,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   void onOver(bool by_peer) override;
   void onPeerReset(ErrorCode code) override;
   void onLingerTimeout() override { callbacks_.onDelayedCloseTimeout(); }
+  void onEnding(std::string_view why) override { callbacks_.onEnding(why); }
   void release(StreamBase& stream) override;
   net::Millis nextDeadline() const override;
   void onDeadline(net::Millis now) override;

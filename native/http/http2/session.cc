@@ -187,6 +187,7 @@ void Session::breakOff(http::Breach breach, std::string_view details, std::strin
 
 void Session::finish(net::Millis wait_ms, net::Millis flush_ms) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  onEnding({});
   if (wait_ms == 0 && connection_.pendingBytes() == 0) {
     close(false, ResetReason::LocalReset, {});
     return;
@@ -300,6 +301,7 @@ void Session::onTimer() {
   }
   if (ping_deadline_ <= now) {
     stats_.add(Counter::KeepaliveTimeout);
+    onEnding("http2_ping_timeout");
     close(false, ResetReason::LocalReset, "http2_ping_timeout");
     return;
   }

@@ -85,6 +85,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   virtual void onPeerReset(ErrorCode code) {}
   // The peer did not end its side in time.
   virtual void onLingerTimeout() {}
+  // Before onClosing(), where it ends from here; empty: nothing is left to do.
+  virtual void onEnding(std::string_view /*why*/) {}
 
   // ---- streams ----
 
