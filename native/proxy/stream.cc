@@ -185,18 +185,20 @@ std::string_view withoutPort(std::string_view authority) {
   return authority.substr(0, colon);
 }
 
-void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
-               uint16_t listener_port) {
+// The port that was taken; 0: none.
+uint16_t stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
+                   uint16_t listener_port) {
   const std::string_view host = withoutPort(head.authority);
   uint64_t port = 0;
-  if (host.size() < head.authority.size() &&
+  const bool strips =
+      host.size() < head.authority.size() &&
       parseDecimal(head.authority.substr(host.size() + 1), &port) &&
-      (plan.strip_any_host_port || (plan.strip_matching_host_port && port == listener_port))) {
-    head.authority = host;
-  }
+      (plan.strip_any_host_port || (plan.strip_matching_host_port && port == listener_port));
+  if (strips) head.authority = host;
   if (plan.strip_trailing_host_dot && head.authority.ends_with('.')) {
     head.authority.remove_suffix(1);
   }
+  return strips ? static_cast<uint16_t>(port) : 0;
 }
 
 void removeInternal(HeaderMap& headers, const std::vector<format::HeaderName>& names) {
@@ -212,7 +214,8 @@ void removeInternal(HeaderMap& headers, const std::vector<format::HeaderName>& n
 void Stream::findRoute(http::RequestHead& head) {
   const HttpConfig& config = this->config();
   if (!config.early_changes.empty()) changeEarly(head);
-  stripPort(head, config.plan, downstream_->local().port());
+  const uint16_t port = stripPort(head, config.plan, downstream_->local().port());
+  if (head.method == "CONNECT") info_.connect_port = port;
   RequestFacts facts =
       prepareRequestHeaders(head, config, *downstream_, info_.viewOf(head), context());
   if (facts.refusal != 0) {

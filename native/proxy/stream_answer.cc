@@ -75,6 +75,7 @@ void Stream::onUpstreamInformational(http::ResponseHead& head) {
   if (!client_ || hasAnswerBegun() || info_.is_http_10) return;
   if (!config().plan.proxy_100_continue) return;
   removeHopByHop(head.headers, false);
+  if (!request_id_.empty()) head.headers.set(HeaderId::XRequestId, request_id_);
   info_.status = head.status;
   countStatus(head.status);
   client_->sendInformational(head.status, &head.headers);

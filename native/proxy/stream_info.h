@@ -46,6 +46,8 @@ struct StreamInfo {
   bool is_websocket = false;
   // It came over HTTP/2, which says so otherwise.
   bool is_extended_connect = false;
+  // What was taken from the name that a CONNECT asks for, which its host is to hear; 0: nothing.
+  uint16_t connect_port = 0;
   // It asks for a tunnel, and may have one: it counts as an upgrade that is active.
   bool is_granted = false;
   bool is_grpc = false;

@@ -1,6 +1,7 @@
 #include "proxy/upstream_head.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 #include "http/grpc_timeout.h"
@@ -51,6 +52,18 @@ void rewriteHost(http::RequestHead& head, const route::RequestView& view, const 
   if (!info.config().router.suppress_envoy_headers) {
     headers.set(HeaderId::XEnvoyOriginalHost, before);
   }
+}
+
+// A CONNECT asks for a port, too (RFC 9110, 9.3.6).
+void restorePort(http::RequestHead& head, const StreamInfo& info) {
+  if (info.connect_port == 0) return;
+  const size_t bracket = head.authority.rfind(']');
+  const size_t host_end = bracket == std::string_view::npos ? 0 : bracket;
+  if (head.authority.find(':', host_end) != std::string_view::npos) return;
+  char digits[5];
+  const char* const end = std::to_chars(digits, digits + sizeof(digits), info.connect_port).ptr;
+  head.authority =
+      info.context().arena.join(head.authority, ":", {digits, static_cast<size_t>(end - digits)});
 }
 
 // 0: none.
@@ -187,6 +200,7 @@ void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view
   if (info.virtual_host->plan.include_request_attempt_count) {
     headers.set(HeaderId::XEnvoyAttemptCount, "1");
   }
+  restorePort(head, info);
   mutate(headers, info);
   rewriteHost(head, view, info);
   const route::ClusterAction& action = *info.route->cluster;

@@ -183,8 +183,13 @@ void ClientConnection::sendData(std::string_view data, bool end) {
 
 void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(connection_);
-  const size_t bytes = writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
-  if (meter_) meter_->wire_sent += bytes;
+  const WrittenHead written =
+      writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
+  if (meter_) {
+    meter_->wire_sent += written.bytes;
+    meter_->header_sent += static_cast<uint32_t>(written.header_bytes);
+    meter_->plain_sent += static_cast<uint32_t>(written.header_bytes);
+  }
   request_done_ = true;
   flush();
   // A tunnel has no end of one way but the connection's, and as in the real server an upgrade none.

@@ -240,6 +240,11 @@ size_t ClientConnection::consumeTrailers(char* data, size_t size) {
     return size;
   }
   if (size > used) excess_ = true;
+  if (trailers) {
+    const uint32_t bytes = headerBytes(*trailers);
+    meter_->header_received += bytes;
+    meter_->plain_received += bytes;
+  }
   ResponseSink* sink = sink_;
   answerComplete();
   if (trailers && trailers->size() > 0) {

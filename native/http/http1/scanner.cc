@@ -413,6 +413,14 @@ bool mayEndHead(const char* data, size_t size, size_t from) {
   return false;
 }
 
+uint32_t headerBytes(const HeaderMap& trailers) {
+  size_t bytes = 0;
+  for (const http::HeaderEntry& entry : trailers) {
+    bytes += entry.name_size + entry.value().size() + http::kBytesBesideHeader;
+  }
+  return static_cast<uint32_t>(bytes);
+}
+
 size_t emptyLineBytes(const char* data, size_t size) {
   size_t at = 0;
   while (size - at >= 2 && data[at] == '\r' && data[at + 1] == '\n') at += 2;

@@ -73,6 +73,9 @@ ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http:
 // again, so that all the scans together stay linear in the head's size.
 bool mayEndHead(const char* data, size_t size, size_t from);
 
+// What meters count of trailers.
+uint32_t headerBytes(const http::HeaderMap& trailers);
+
 // Bytes of the empty lines at the start, which may be dropped before a request's head.
 size_t emptyLineBytes(const char* data, size_t size);
 

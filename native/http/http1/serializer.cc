@@ -164,13 +164,15 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
-size_t writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers,
-                          bool http_10) {
+WrittenHead writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers,
+                               const ResponseForm& form) {
   char* const begin = batch.reserve(headers ? headBytes(*headers, 64) : 128);
-  char* to = putStatusLine(begin, status, http_10);
+  char* const names = putStatusLine(begin, status, form.http_10);
+  char* to = names;
   bool ignored = false;
   if (headers) to = putHeaders(to, *headers, &ignored);
-  return finishHead(batch, begin, to, to, OutBody::None).bytes;
+  formatNames(names, to, nullptr, form.proper_case);
+  return finishHead(batch, begin, names, to, OutBody::None);
 }
 
 size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data) {
@@ -182,13 +184,14 @@ size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data) {
   return batch.size() - before;
 }
 
-size_t writeEnd(net::OutBatch& batch, OutBody body, const HeaderMap* trailers) {
-  if (body != OutBody::Chunked) return 0;
+WrittenHead writeEnd(net::OutBatch& batch, OutBody body, const HeaderMap* trailers) {
+  if (body != OutBody::Chunked) return {};
   char* const begin = batch.reserve(trailers ? headBytes(*trailers, 8) : 16);
-  char* to = put(begin, "0\r\n");
+  char* const names = put(begin, "0\r\n");
+  char* to = names;
   bool ignored = false;
   if (trailers) to = putHeaders(to, *trailers, &ignored);
-  return finishHead(batch, begin, to, to, body).bytes;
+  return finishHead(batch, begin, names, to, body);
 }
 
 }  // namespace fairlead::http1

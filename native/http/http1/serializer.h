@@ -40,12 +40,12 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
 WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end,
                              bool has_whole_url = false);
 
-// These return how many bytes they wrote.
-size_t writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers,
-                          bool http_10 = false);
-// `data` must stay until the batch is sent; it may be empty.
+// Of `form`, the version and the names' case. `headers` may be null.
+WrittenHead writeInformational(net::OutBatch& batch, uint16_t status,
+                               const http::HeaderMap* headers, const ResponseForm& form);
+// How many bytes it wrote. `data` must stay until the batch is sent; it may be empty.
 size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data);
 // What follows the last of the data: nothing where no chunks do. `trailers` may be null.
-size_t writeEnd(net::OutBatch& batch, OutBody body, const http::HeaderMap* trailers);
+WrittenHead writeEnd(net::OutBatch& batch, OutBody body, const http::HeaderMap* trailers);
 
 }  // namespace fairlead::http1

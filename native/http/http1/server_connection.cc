@@ -133,7 +133,8 @@ void ServerConnection::finishExchange() {
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
   scratch_.batch.claim(connection_);
-  meter_->wire_sent += writeInformational(scratch_.batch, status, headers, http_10_);
+  const ResponseForm form{.http_10 = http_10_, .proper_case = settings_.proper_case_words};
+  count(writeInformational(scratch_.batch, status, headers, form));
   flush();
 }
 
@@ -158,6 +159,12 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   }
 }
 
+void ServerConnection::count(const WrittenHead& written) {
+  meter_->wire_sent += written.bytes;
+  meter_->header_sent += static_cast<uint32_t>(written.header_bytes);
+  meter_->plain_sent += static_cast<uint32_t>(written.header_bytes);
+}
+
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   scratch_.batch.claim(connection_);
   const ResponseForm form{.to_head = head_request_,
@@ -166,9 +173,7 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
                           .proper_case = settings_.proper_case_words};
   const WrittenHead written = writeResponseHead(scratch_.batch, head, form, end);
   out_body_ = written.body;
-  meter_->wire_sent += written.bytes;
-  meter_->header_sent += written.header_bytes;
-  meter_->plain_sent += written.header_bytes;
+  count(written);
   if (out_body_ == OutBody::UntilClose && !form.to_tunnel) close_after_ = true;
   if (end) answerComplete();
 }
@@ -182,8 +187,7 @@ void ServerConnection::sendData(std::string_view data, bool end) {
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
   scratch_.batch.claim(connection_);
-  meter_->wire_sent +=
-      writeEnd(scratch_.batch, out_body_, settings_.enable_trailers ? trailers : nullptr);
+  count(writeEnd(scratch_.batch, out_body_, settings_.enable_trailers ? trailers : nullptr));
   answerComplete();
 }
 

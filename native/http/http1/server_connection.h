@@ -141,6 +141,7 @@ class ServerConnection final : public http::ServerCodec,
   // Time runs only while nothing moves.
   void watchLinger();
   net::Millis idleTimeout() const;
+  void count(const WrittenHead& written);
   void countReceived(size_t bytes);
   void countBytes();
 

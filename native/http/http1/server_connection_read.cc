@@ -318,6 +318,9 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
   }
   state_ = State::Complete;
   if (trailers && trailers->size() > 0) {
+    const uint32_t bytes = headerBytes(*trailers);
+    meter_->header_received += bytes;
+    meter_->plain_received += bytes;
     stream_->onRequestTrailers(*trailers);
   } else {
     stream_->onRequestData({}, true);
