@@ -30,14 +30,19 @@ constexpr CallCounter kByStatus[] = {
 
 GrpcMethod GrpcMethod::of(std::string_view path) {
   path = path.substr(0, path.find('?'));
-  if (!path.starts_with('/')) return {};
-  path.remove_prefix(1);
-  const size_t slash = path.find('/');
-  if (slash == std::string_view::npos || path.find('/', slash + 1) != std::string_view::npos) {
-    return {};
+  GrpcMethod found;
+  // However many slashes are between the two, and around them.
+  size_t parts = 0;
+  while (true) {
+    const size_t begin = path.find_first_not_of('/');
+    if (begin == std::string_view::npos) break;
+    path.remove_prefix(begin);
+    const std::string_view part = path.substr(0, path.find('/'));
+    path.remove_prefix(part.size());
+    if (++parts > 2) return {};
+    (parts == 1 ? found.service : found.method) = part;
   }
-  if (slash == 0 || slash + 1 == path.size()) return {};
-  return {path.substr(0, slash), path.substr(slash + 1)};
+  return parts == 2 ? found : GrpcMethod();
 }
 
 GrpcCalls::GrpcCalls(unsigned workers, std::string_view protocol)
@@ -65,8 +70,7 @@ void GrpcCalls::addStatus(unsigned worker, std::string_view cluster, const GrpcM
   Counts* const counts = find(worker, cluster, method);
   if (!counts) return;
   stats::Shard<stats::ClusterGrpc>& shard = counts->of(worker);
-  shard.add(status == "0" ? CallCounter::Success : CallCounter::Failure);
-  shard.add(CallCounter::Total);
+  addOutcome(shard, status == "0");
   uint64_t number = 0;
   const bool is_number = parseDecimal(status, &number);
   if (is_number && number < std::size(kByStatus) && status.size() == (number < 10 ? 1u : 2u)) {
@@ -78,6 +82,17 @@ void GrpcCalls::addStatus(unsigned worker, std::string_view cluster, const GrpcM
     Counts* const others = find(worker, cluster, method, status.substr(0, status.size() - 1));
     if (others) others->of(worker).add(kByStatus[number % 10]);
   }
+}
+
+void GrpcCalls::addOutcome(unsigned worker, std::string_view cluster, const GrpcMethod& method,
+                           bool succeeded) {
+  Counts* const counts = find(worker, cluster, method);
+  if (counts) addOutcome(counts->of(worker), succeeded);
+}
+
+void GrpcCalls::addOutcome(stats::Shard<stats::ClusterGrpc>& shard, bool succeeded) {
+  shard.add(succeeded ? CallCounter::Success : CallCounter::Failure);
+  shard.add(CallCounter::Total);
 }
 
 void GrpcCalls::addMessages(unsigned worker, std::string_view cluster, const GrpcMethod& method,

@@ -34,6 +34,9 @@ class GrpcCalls final : public LateCounts {
   // `method` may be empty: the cluster's calls together.
   void addStatus(unsigned worker, std::string_view cluster, const GrpcMethod& method,
                  std::string_view status);
+  // Of a call that has no status of gRPC.
+  void addOutcome(unsigned worker, std::string_view cluster, const GrpcMethod& method,
+                  bool succeeded);
   void addMessages(unsigned worker, std::string_view cluster, const GrpcMethod& method,
                    uint64_t requests, uint64_t responses);
 
@@ -44,6 +47,8 @@ class GrpcCalls final : public LateCounts {
   void publish(stats::Registry& registry) override;
 
  private:
+  static void addOutcome(stats::Shard<stats::ClusterGrpc>& shard, bool succeeded);
+
   using Counts = LateShard<stats::ClusterGrpc>;
   using ByName = std::map<std::string, Counts, std::less<>>;
   struct Worker {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "filters/http/connect_frames.h"
 #include "format/append_number.h"
+#include "format/context.h"
 #include "format/grpc_status.h"
 #include "http/grpc_frames.h"
 #include "net/filter_state.h"
@@ -18,6 +20,12 @@ using http::HeaderMap;
 bool isGrpc(const HeaderMap& headers) {
   const HeaderEntry* type = headers.find(HeaderId::ContentType);
   return type && format::isGrpcContentType(type->value());
+}
+
+// Of Connect, with a body that is framed.
+bool isConnectStream(const HeaderMap& headers) {
+  const HeaderEntry* type = headers.find(HeaderId::ContentType);
+  return type && type->value().starts_with("application/connect+");
 }
 
 // What logs may ask of a request's messages.
@@ -66,15 +74,18 @@ class GrpcStats final : public HttpFilter {
         notes_(scope.notes),
         place_(place) {}
 
-  FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&, bool) override {
+  FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
+                             bool end) override {
     tells_figures_ = config_.plan().has_filter_state && net::isFilterStateWanted();
     is_grpc_ = isGrpc(head.headers);
-    if (!is_grpc_) return FilterStatus::Continue;
-    const std::string_view path = head.path.substr(0, head.path.find('?'));
-    method_ = GrpcMethod::of(path);
+    is_connect_stream_ = isConnectStream(head.headers);
+    is_connect_unary_ = head.headers.find(std::string_view("connect-protocol-version")) != nullptr;
+    if (!isCall()) return FilterStatus::Continue;
+    if (is_connect_stream_ || is_connect_unary_) notes_.sees_response_body = true;
+    method_ = GrpcMethod::of(head.path);
     is_counted_ = !method_.isEmpty();
     if (!is_counted_) return FilterStatus::Continue;
-    if (!config_.isNamed(path)) method_ = {};
+    if (!config_.isNamed(method_)) method_ = {};
     notes_.sees_response_body = true;
     method_.method = memory_.keep(method_.method);
     if (config_.plan().replaces_dots) {
@@ -85,11 +96,17 @@ class GrpcStats final : public HttpFilter {
     } else {
       method_.service = memory_.keep(method_.service);
     }
+    if (end) noteRequestEnd();
     return FilterStatus::Continue;
   }
 
   FilterStatus onRequestData(std::string_view data, bool end) override {
-    if (is_grpc_) addMessages(requests_, data);
+    if (is_grpc_ || is_connect_stream_) {
+      frames_.add(data);
+      noteRequests(frames_.count());
+    } else if (is_connect_unary_ && end) {
+      noteRequests(1);
+    }
     if (end) noteRequestEnd();
     return FilterStatus::Continue;
   }
@@ -102,53 +119,82 @@ class GrpcStats final : public HttpFilter {
   FilterStatus onResponseHead(uint16_t status, HeaderMap& headers, bool end, Arena&) override {
     is_grpc_response_ = !end && status == 200 && isGrpc(headers);
     if (is_grpc_response_ && tells_figures_) notes_.sees_response_body = true;
-    if (is_counted_) countStatus(headers);
+    if (!is_counted_) return FilterStatus::Continue;
+    if (is_connect_unary_) {
+      countOutcome(status == 200);
+    } else if (status != 200 || !isConnectStream(headers)) {
+      countStatus(headers);
+    }
+    if (end) countTime();
     return FilterStatus::Continue;
   }
 
-  FilterStatus onResponseData(std::string_view data, bool) override {
-    if (is_grpc_response_) addMessages(responses_, data);
+  FilterStatus onResponseData(std::string_view data, bool end) override {
+    if (is_grpc_response_ || is_connect_stream_) {
+      answer_frames_.add(data);
+      noteResponses(answer_frames_.count());
+      if (!is_grpc_response_ && end) countOutcome(answer_frames_.hasSucceeded());
+    } else if (is_connect_unary_ && end) {
+      noteResponses(1);
+    } else {
+      return FilterStatus::Continue;
+    }
+    if (!is_grpc_response_ && end) countTime();
     return FilterStatus::Continue;
   }
 
   FilterStatus onResponseTrailers(HeaderMap& trailers) override {
-    if (is_counted_) countStatus(trailers);
-    if (is_counted_ && sent_at_us_ > 0) {
-      const std::string_view cluster = place_.clusterName();
-      const uint64_t ms = (place_.loop().nowMicros() - sent_at_us_) / 1000;
-      if (!cluster.empty()) config_.calls().addTime(worker_, cluster, method_, ms);
+    if (is_counted_ && is_grpc_) {
+      countStatus(trailers);
+      countTime();
     }
     return FilterStatus::Continue;
   }
 
-  void onEnd() override {
-    if (is_counted_) countMessages();
-  }
+  void onEnd() override { countMessages(); }
 
  private:
+  bool isCall() const { return is_grpc_ || is_connect_stream_ || is_connect_unary_; }
+  // Streams of Connect count where their paths name no method, too.
+  bool countsMessages() const { return is_counted_ || is_connect_stream_ || is_connect_unary_; }
+
   void noteRequestEnd() {
-    if (is_counted_ && config_.plan().records_times) sent_at_us_ = place_.loop().nowMicros();
+    if (isCall() && config_.plan().records_times) sent_at_us_ = place_.loop().nowMicros();
   }
 
-  void addMessages(http::GrpcFrames& frames, std::string_view data) {
-    const uint64_t before = frames.count();
-    frames.add(data);
-    if (is_counted_) countMessages();
-    if (!tells_figures_ || frames.count() == before) return;
+  void noteRequests(uint64_t count) {
+    if (count == requests_) return;
+    requests_ = count;
+    noteMessages();
+  }
+
+  void noteResponses(uint64_t count) {
+    if (count == responses_) return;
+    responses_ = count;
+    noteMessages();
+  }
+
+  void noteMessages() {
+    countMessages();
+    if (!tells_figures_) return;
     if (!figures_) {
       figures_ = std::make_shared<MessageFigures>();
       net::ensureFilterState(notes_.filter_state).put(kMessageFigures, figures_);
     }
-    figures_->requests = requests_.count();
-    figures_->responses = responses_.count();
+    // A call of one message has one or none, whatever its body looks like.
+    figures_->requests = is_connect_unary_ && isFramed() ? 0 : requests_;
+    figures_->responses = is_connect_unary_ && isFramed() ? 0 : responses_;
   }
+
+  bool isFramed() const { return is_grpc_ || is_connect_stream_; }
 
   // What was seen before the cluster was known is counted with what comes next.
   void countMessages() {
+    const uint64_t requests = requests_ - counted_requests_;
+    const uint64_t responses = responses_ - counted_responses_;
+    if (requests + responses == 0 || !countsMessages()) return;
     const std::string_view cluster = place_.clusterName();
-    const uint64_t requests = requests_.count() - counted_requests_;
-    const uint64_t responses = responses_.count() - counted_responses_;
-    if (cluster.empty() || requests + responses == 0) return;
+    if (cluster.empty()) return;
     counted_requests_ += requests;
     counted_responses_ += responses;
     config_.calls().addMessages(worker_, cluster, method_, requests, responses);
@@ -162,14 +208,34 @@ class GrpcStats final : public HttpFilter {
     config_.calls().addStatus(worker_, cluster, method_, status->value());
   }
 
+  void countOutcome(bool succeeded) {
+    countMessages();
+    const std::string_view cluster = place_.clusterName();
+    if (!cluster.empty()) config_.calls().addOutcome(worker_, cluster, method_, succeeded);
+  }
+
+  void countTime() {
+    const std::string_view cluster = place_.clusterName();
+    if (sent_at_us_ == 0 || cluster.empty()) return;
+    format::FormatContext context;
+    place_.describe(&context);
+    // An answer of the proxy's own took no host any time.
+    if (!context.upstream_remote) return;
+    const uint64_t ms = (place_.loop().nowMicros() - sent_at_us_) / 1000;
+    config_.calls().addTime(worker_, cluster, method_, ms);
+  }
+
   const GrpcStatsConfig& config_;
   FilterMemory& memory_;
   const unsigned worker_;
   FilterNotes& notes_;
   FilterPlace& place_;
   GrpcMethod method_;
-  http::GrpcFrames requests_;
-  http::GrpcFrames responses_;
+  http::GrpcFrames frames_;
+  ConnectFrames answer_frames_;
+  // Messages that were seen, and those of them that are counted.
+  uint64_t requests_ = 0;
+  uint64_t responses_ = 0;
   uint64_t counted_requests_ = 0;
   uint64_t counted_responses_ = 0;
   // Null: there were no messages, or nobody asks.
@@ -178,6 +244,10 @@ class GrpcStats final : public HttpFilter {
   uint64_t sent_at_us_ = 0;
   bool tells_figures_ = false;
   bool is_grpc_ = false;
+  // Of Connect. A request may say that it is of both kinds, and of gRPC.
+  bool is_connect_stream_ = false;
+  bool is_connect_unary_ = false;
+  // Its path names a method.
   bool is_counted_ = false;
   bool is_grpc_response_ = false;
 };
@@ -187,7 +257,10 @@ class GrpcStats final : public HttpFilter {
 BuiltFilter GrpcStatsConfig::build(const plan::GrpcStatsFilter& plan, const ConfigScope& scope) {
   auto config = std::make_shared<GrpcStatsConfig>();
   config->plan_ = plan;
-  config->paths_.insert(plan.paths.begin(), plan.paths.end());
+  for (const std::string& path : plan.paths) {
+    const size_t slash = path.rfind('/');
+    config->methods_.insert({path.substr(1, slash - 1), path.substr(slash + 1)});
+  }
   config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc");
   scope.late_counts.add(config->calls_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
