@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "base/proto_json.h"
 #include "format/connection_values.h"
 #include "format/piece.h"
 #include "net/state_value.h"
@@ -130,7 +131,7 @@ bool Piece::appendFilterState(const FormatContext& context, std::string* out) co
   if (key_.empty() || form == Form::Bare) {
     out->append(*state);
   } else if (form == Form::Quoted || form == Form::Digits) {
-    appendJsonString(out, *state);
+    appendProtoJsonString(out, *state);
   } else {
     return false;
   }
