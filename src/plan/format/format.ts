@@ -22,7 +22,7 @@ export type OwnOperators = (
 /** A length is a number of 64 bits. */
 const LONGEST = 2n ** 64n;
 
-const COMMAND = /%([A-Z0-9_]+)(?:\(([^]*?)\))?(?::([0-9]+))?%/y;
+const COMMAND = /%([A-Z0-9_]+)(?:\(([^\n]*?)\))?(?::([0-9]+))?%/y;
 
 /** Compiles a format. `own` is asked first. */
 export function compileFormat(text: string, use: FormatUse, own?: OwnOperators): FormatResult {

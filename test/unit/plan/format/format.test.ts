@@ -136,6 +136,11 @@ const ERRORS: readonly (readonly [string, string])[] = [
   ['100%', "Incorrect configuration: 100%. Couldn't find valid command at position 3"],
   ['%req(x)%', "Incorrect configuration: %req(x)%. Couldn't find valid command at position 0"],
   ['%REQ(x):%', "Incorrect configuration: %REQ(x):%. Couldn't find valid command at position 0"],
+  // An argument stays on its line.
+  [
+    '%START_TIME(a\nb)%',
+    "Incorrect configuration: %START_TIME(a\nb)%. Couldn't find valid command at position 0",
+  ],
   ['%REQ(a?b?c)%', 'More than 1 alternative header specified in token: a?b?c'],
   ['%REQ(a(b))%', 'Invalid header configuration. Format string contains invalid characters.'],
   ['%REQ%', 'REQ requires parameters'],
