@@ -84,6 +84,7 @@ class Compressor final : public HttpFilter {
     if (!end && direction.isEnabled() && !isUpgrade(headers) && isLongEnough(direction, headers) &&
         direction.takesType(headers) && !headers.find(http::HeaderId::ContentEncoding) &&
         begin(request_, config_.encoders())) {
+      request_ends_apart_ = head.version <= http::Version::Http11;
       headers.remove(http::HeaderId::ContentLength);
       headers.set(http::HeaderId::ContentEncoding, config_.encoders().name());
       count(direction, CompressorCounter::Compressed);
@@ -93,7 +94,9 @@ class Compressor final : public HttpFilter {
     return FilterStatus::Continue;
   }
   FilterStatus onRequestData(std::string_view data, bool end) override {
-    return compress(request_, config_.request(), data, end);
+    const bool ends_apart = end && request_ends_apart_ && !data.empty();
+    return ends_apart ? compressLast(request_, config_.request(), data)
+                      : compress(request_, config_.request(), data, end);
   }
   FilterStatus onRequestTrailers(http::HeaderMap& trailers) override {
     return finish(request_, config_.request(), trailers);
@@ -120,15 +123,9 @@ class Compressor final : public HttpFilter {
     return FilterStatus::Continue;
   }
   FilterStatus onResponseData(std::string_view data, bool end) override {
-    if (!end || !ends_apart_ || data.empty()) {
-      return compress(response_, config_.response(), data, end);
-    }
-    if (!response_.encoder) return FilterStatus::Continue;
-    compress(response_, config_.response(), data, false);
-    joined_ = made_;
-    compress(response_, config_.response(), {}, true);
-    made_ = joined_.append(made_);
-    return FilterStatus::Replace;
+    const bool ends_apart = end && ends_apart_ && !data.empty();
+    return ends_apart ? compressLast(response_, config_.response(), data)
+                      : compress(response_, config_.response(), data, end);
   }
   FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
     return finish(response_, config_.response(), trailers);
@@ -330,6 +327,16 @@ class Compressor final : public HttpFilter {
     count(direction, CompressorCounter::TotalCompressedBytes, made_.size());
     return made_.empty() && !end ? FilterStatus::Take : FilterStatus::Replace;
   }
+  // What is before the end by itself.
+  FilterStatus compressLast(Compression& compression, const CompressorConfig::Direction& direction,
+                            std::string_view data) {
+    if (!compression.encoder) return FilterStatus::Continue;
+    compress(compression, direction, data, false);
+    joined_ = made_;
+    compress(compression, direction, {}, true);
+    made_ = joined_.append(made_);
+    return FilterStatus::Replace;
+  }
   // Trailers end the message: what ends the body comes before them.
   FilterStatus finish(Compression& compression, const CompressorConfig::Direction& direction,
                       const http::HeaderMap& trailers) {
@@ -353,8 +360,9 @@ class Compressor final : public HttpFilter {
   Compression response_;
   const Compression* latest_ = nullptr;
   std::string_view made_;
-  // As the real server is told by a host of HTTP/1, the end of an answer comes behind its last
-  // bytes.
+  // As the real server is told by a client or a host of HTTP/1, the end of a message comes behind
+  // its last bytes.
+  bool request_ends_apart_ = false;
   bool ends_apart_ = false;
   std::string joined_;
   bool has_accepted_ = false;
