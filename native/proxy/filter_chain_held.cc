@@ -89,16 +89,20 @@ bool FilterChain::releaseHead(Side side, Link& link, bool end) {
   arena.reset();
   held.head.restore(&head.headers);
   held.head.unset();
-  if (side == Side::Request) {
-    head.method = held.head.method();
-    head.path = held.head.path();
-    head.authority = held.head.authority();
-    link.filter->onRequestHeadReleased(head, arena);
-    if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
-  } else {
+  if (side == Side::Response) {
     link.filter->onResponseHeadReleased(held.status, head.headers, arena);
+    passHead(side, after(side, link), {&head, &head.headers, held.status, end});
+    return goesOn(side, life);
   }
+  head.method = held.head.method();
+  head.path = held.head.path();
+  head.authority = held.head.authority();
+  http::RequestHead* const before = owner_.show(head);
+  link.filter->onRequestHeadReleased(head, arena);
+  if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
   passHead(side, after(side, link), {&head, &head.headers, held.status, end});
+  if (life != life_) return false;
+  owner_.hide(head, before);
   return goesOn(side, life);
 }
 

@@ -104,6 +104,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   void renewRoute(http::RequestHead& head);
   void forwardHead(http::RequestHead& head, bool end);
   void forwardData(std::string_view data, bool end);
+  // For those who ask once it is gone.
+  void keepHead(const http::RequestHead& head);
   void forwardTrailers(http::HeaderMap& trailers);
   void writeHead(uint16_t status, http::HeaderMap& headers, bool end);
   void writeData(std::string_view data, bool end);
@@ -171,7 +173,6 @@ class Stream final : public http::RequestSink, private net::Timer {
   void lookForRoute(http::RequestHead& head, const route::RequestView& view);
   void changeEarly(http::RequestHead& head);
   void pinTable(const route::RequestView& view);
-  void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
   void applyRouteDeadlines(http::HeaderMap& headers);

@@ -1,5 +1,7 @@
 #include "proxy/stream_chain.h"
 
+#include <utility>
+
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -16,6 +18,15 @@ bool StreamChain::start(const route::FilterSettings* settings) {
 StreamInfo& StreamChain::info() { return stream_.info(); }
 
 http::RequestHead& StreamChain::released() { return stream_.info().context().released; }
+
+http::RequestHead* StreamChain::show(http::RequestHead& head) {
+  return std::exchange(stream_.info().live_head, &head);
+}
+
+void StreamChain::hide(const http::RequestHead& head, http::RequestHead* before) {
+  stream_.info().live_head = before;
+  stream_.keepHead(head);
+}
 
 Arena& StreamChain::arena() { return stream_.info().context().arena; }
 

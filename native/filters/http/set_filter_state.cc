@@ -47,7 +47,7 @@ FilterStateValues::FilterStateValues(const plan::SetFilterState& plan)
 }
 
 void FilterStateValues::set(std::unique_ptr<net::FilterState>& state,
-                            const format::FormatContext& context) const {
+                            format::FormatContext& context) const {
   std::string text;
   for (const Value& value : values_) {
     text.clear();
@@ -57,6 +57,8 @@ void FilterStateValues::set(std::unique_ptr<net::FilterState>& state,
     if (!net::readStateValue(value.plan.kind, &text, &form)) continue;
     net::ensureFilterState(state).set(value.plan.key, text, value.plan.read_only, form,
                                       net::sharingOf(value.plan));
+    // Those that follow may speak of it.
+    context.filter_state = state.get();
   }
 }
 

@@ -22,7 +22,7 @@ class FilterStateValues final : public route::FilterConfig {
   const void* kind() const override { return &kKind; }
 
   // Whether any has been set.
-  void set(std::unique_ptr<net::FilterState>& state, const format::FormatContext& context) const;
+  void set(std::unique_ptr<net::FilterState>& state, format::FormatContext& context) const;
   bool clearsRoute() const { return clears_route_; }
 
  private:

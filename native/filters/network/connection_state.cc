@@ -121,7 +121,7 @@ StateValues::StateValues(const std::vector<plan::FilterStateValue>& plans) {
 }
 
 void StateValues::set(std::shared_ptr<net::FilterState>* state,
-                      const format::FormatContext& context) const {
+                      format::FormatContext& context) const {
   std::string text;
   for (const Value& value : values_) {
     text.clear();
@@ -131,6 +131,8 @@ void StateValues::set(std::shared_ptr<net::FilterState>* state,
     if (!net::readStateValue(value.plan.kind, &text, &form)) continue;
     if (!*state) *state = std::make_shared<net::FilterState>();
     (*state)->set(value.plan.key, text, value.plan.read_only, form, net::sharingOf(value.plan));
+    // Those that follow may speak of it.
+    context.connection_state = state->get();
   }
 }
 

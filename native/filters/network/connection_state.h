@@ -20,7 +20,7 @@ class StateValues {
 
   bool empty() const { return values_.empty(); }
   // `state`: made where there is none and there is something to keep.
-  void set(std::shared_ptr<net::FilterState>* state, const format::FormatContext& context) const;
+  void set(std::shared_ptr<net::FilterState>* state, format::FormatContext& context) const;
 
  private:
   struct Value {
