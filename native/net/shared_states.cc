@@ -8,8 +8,8 @@
 namespace fairlead::net {
 
 void noteState(const plan::FilterStateValue& plan) {
-  static constexpr std::array kKeys = {kServerNameKey, kSubjectNamesKey, kProtocolsKey, kHostKey,
-                                       kPortKey};
+  static constexpr std::array kKeys = {kServerNameKey, kSubjectNamesKey, kProtocolsKey,
+                                       kHostKey,       kPortKey,         kDebugKey};
   if (!plan.is_shared && std::ranges::find(kKeys, plan.key) == kKeys.end()) return;
   state_for_hosts.store(true, std::memory_order_relaxed);
 }

@@ -19,4 +19,7 @@ inline constexpr std::string_view kPortKey = "envoy.upstream.dynamic_port";
 inline constexpr std::string_view kDestinationKey =
     "envoy.network.transport_socket.original_dst_address";
 
+// "true": the router is to send nothing.
+inline constexpr std::string_view kDebugKey = "envoy.router.debug_config";
+
 }  // namespace fairlead::net

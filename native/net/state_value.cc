@@ -82,6 +82,9 @@ bool readStateValue(Kind kind, std::string* text, Form* form) {
     case Kind::IsTrue:
       *form = Form::Bare;
       return keep(*text == "true" ? "true" : "false", text);
+    case Kind::SilentTrue:
+      *form = Form::Hidden;
+      return keep(*text == "true" ? "true" : "false", text);
     case Kind::Uint32:
       *form = Form::Bare;
       return readNumber<uint32_t>(text);

@@ -4219,7 +4219,7 @@ bool read(WireReader& wire, FilterStateValue* out) {
         if (!wire.readNumber(&out->read_only, "FilterStateValue.read_only")) return false;
         break;
       case 5:
-        if (!wire.readEnum(&out->kind, 9, "FilterStateValue.kind")) return false;
+        if (!wire.readEnum(&out->kind, 10, "FilterStateValue.kind")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->is_shared, "FilterStateValue.is_shared")) return false;

@@ -2111,6 +2111,8 @@ struct FilterStateValue {
     Ip = 8,
     // What ALPN offers, by commas.
     Protocols = 9,
+    // Whether "true", which is shown nowhere.
+    SilentTrue = 10,
   };
   std::string key;
   Boxed<Format> value;

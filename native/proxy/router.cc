@@ -178,6 +178,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerNoHost(503);
     return;
   }
+  if (net::isStateForHosts() && isHeldBack()) return;
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();

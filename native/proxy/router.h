@@ -111,6 +111,7 @@ class Router final : private upstream::AttemptOwner,
   void answerMaintenance();
   bool isDropped();
   void answerNoHost(uint16_t status = 503);
+  bool isHeldBack();
   void send(http::RequestHead& head, upstream::HttpPool& pool);
 
   // ---- router_request.cc: to the host ----

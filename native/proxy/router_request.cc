@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "net/proxy_header_text.h"
+#include "net/state_keys.h"
 #include "proxy/downstream.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
@@ -11,6 +12,31 @@ namespace fairlead::proxy {
 
 using http::HeaderMap;
 using ClusterCounter = stats::Cluster::Counter;
+
+namespace {
+
+const std::string& notForwardedHeader() {
+  static const std::string& name = *new std::string(http::ownHeader("not-forwarded"));
+  return name;
+}
+
+}  // namespace
+
+// It was answered.
+bool Router::isHeldBack() {
+  const std::string* const held =
+      net::findAs(net::FilterState::Form::Hidden, net::kDebugKey,
+                  info_.uncommon().filter_state.get(), info_.downstream->filterState());
+  if (!held || *held != "true") return false;
+  HeaderMap& headers = info_.context().tried.headers;
+  headers.clear();
+  headers.add(http::HeaderId::Other, notForwardedHeader(), "true");
+  // Logs read them as nothing, and not as "-".
+  LocalReply answer{204, {}, {"\0", 1}};
+  answer.headers = &headers;
+  answerInPlace(answer);
+  return true;
+}
 
 void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   current_ = &attempt;

@@ -38,6 +38,7 @@ const FACTORIES: readonly (readonly [string, Kind])[] = [
   ['envoy.upstream.dynamic_port', Kind.UINT32],
   ['envoy.ratelimit.hits_addend', Kind.UINT32],
   ['envoy.ai.model.request', Kind.SOME_TEXT],
+  ['envoy.router.debug_config', Kind.SILENT_TRUE],
   ['envoy.tcp_proxy.cluster', Kind.UNTOLD_TEXT],
   ['envoy.tcp_proxy.per_connection_idle_timeout_ms', Kind.UINT64],
 ];

@@ -4170,6 +4170,7 @@ export const FilterStateValue_Kind = {
   ADDRESS: 7,
   IP: 8,
   PROTOCOLS: 9,
+  SILENT_TRUE: 10,
 } as const;
 export type FilterStateValue_Kind = (typeof FilterStateValue_Kind)[keyof typeof FilterStateValue_Kind];
 
