@@ -68,23 +68,26 @@ class Rbac final : public HttpFilter {
 
  private:
   FilterStatus decide(const route::RequestView& view) {
+    // All rules are asked before anything is told: they do not see what the others have found, and
+    // what is told moves the metadata that the context speaks of.
     format::FormatContext context;
     place_.describe(&context);
-    if (settings_.shadow.rules) askShadow({view, context, place_.peer()});
-    if (!settings_.enforced.rules) return FilterStatus::Continue;
-    const RbacRules& rules = *settings_.enforced.rules;
-    policy_ = rules.find({view, context, place_.peer()});
-    const bool is_allowed = rules.allows(policy_);
+    const RbacRequest request{view, context, place_.peer()};
+    const RbacRules* const shadow = settings_.shadow.rules.get();
+    const RbacRules* const enforced = settings_.enforced.rules.get();
+    const int shadow_policy = shadow ? shadow->find(request) : -1;
+    policy_ = enforced ? enforced->find(request) : -1;
+    if (shadow) tellShadow(*shadow, shadow_policy);
+    if (!enforced) return FilterStatus::Continue;
+    const bool is_allowed = enforced->allows(policy_);
     config_.count(settings_, scope_.worker, policy_, is_allowed);
     tellOutcome(settings_.enforced, config_.settings().enforced, policy_, is_allowed, &own_);
-    if (rules.tellsLogs(policy_)) {
+    if (enforced->tellsLogs(policy_)) {
       tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
     }
     return is_allowed ? FilterStatus::Continue : FilterStatus::Answer;
   }
-  void askShadow(const RbacRequest& request) {
-    const RbacRules& rules = *settings_.shadow.rules;
-    const int policy = rules.find(request);
+  void tellShadow(const RbacRules& rules, int policy) {
     const bool is_allowed = rules.allows(policy);
     config_.countShadow(settings_, scope_.worker, policy, is_allowed);
     tellOutcome(settings_.shadow, config_.settings().shadow, policy, is_allowed, &own_shadow_);
