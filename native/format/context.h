@@ -41,6 +41,8 @@ struct FormatContext {
   uint16_t status = 0;
   // Of an answer that is being made, and counts as none so far.
   uint16_t head_status = 0;
+  // The head of the answer is a new one, without a status.
+  bool is_head_new = false;
   // The request is a health check, as its filter found.
   bool is_health_check = false;
   std::string_view protocol;

@@ -226,7 +226,8 @@ bool Piece::appendHeader(const Context& context, std::string* out) const {
                          &value);
   };
   const uint16_t status = context.status > 0 ? context.status : context.head_status;
-  if (kind_ == Kind::ResponseHeader && header_.text() == ":status" && status > 0) {
+  if (kind_ == Kind::ResponseHeader && header_.text() == ":status" && status > 0 &&
+      !context.is_head_new) {
     appendNumber(uint64_t{status}, out);
     return true;
   }

@@ -55,7 +55,7 @@ class ChainOwner {
   // At any other time.
   virtual void replace(const filters::LocalReply& reply, std::string_view name) = 0;
   // More of a body was to wait than may.
-  virtual void answerTooLarge(bool is_request) = 0;
+  virtual void answerTooLarge(bool is_request, std::string_view name) = 0;
 
   // What filters on the way to a host never do, and their owner does not know: the head of an
   // answer that comes in parts; another request in place of this one, and what that one remembers.

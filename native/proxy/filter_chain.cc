@@ -189,7 +189,7 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         owner_.answerFor(*link.filter, nameOf(link));
         return;
       case FilterStatus::TooLarge:
-        owner_.answerTooLarge(side == Side::Request);
+        owner_.answerTooLarge(side == Side::Request, nameOf(link));
         return;
     }
   }

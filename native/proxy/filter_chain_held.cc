@@ -53,7 +53,7 @@ void FilterChain::holdData(Side side, Link& link, std::string_view data, bool en
   const uint32_t limit = limits_[static_cast<size_t>(side)];
   if (limit == 0 || held.body.size() <= limit) return;
   if (is_wanted_whole) {
-    owner_.answerTooLarge(side == Side::Request);
+    owner_.answerTooLarge(side == Side::Request, nameOf(link));
     return;
   }
   if (std::exchange(held.pauses_sender, true)) return;

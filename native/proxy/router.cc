@@ -58,9 +58,9 @@ void Router::onHead(http::RequestHead& head, const route::RequestView& view, boo
   followRoute(head, view);
 }
 
-void Router::answerInPlace(const LocalReply& reply) {
-  info_.touchUncommon().reply_owner = config().router.name;
-  stream_.answer(reply);
+void Router::answerInPlace(const LocalReply& reply, bool is_of_route) {
+  info_.noteReplyOwner(config().router.name);
+  stream_.answer(reply, is_of_route);
 }
 
 void Router::followRoute(http::RequestHead& head, const route::RequestView& view) {
@@ -84,7 +84,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
       answer.location = route->redirect->location(view, route->match, info_.context().arena);
       rewriteRedirected(head, view);
     }
-    answerInPlace(answer);
+    answerInPlace(answer, true);
   } else if (route->direct_response) {
     stats.add(Counter::RqDirectResponse);
     const plan::DirectResponse& response = *route->direct_response;
@@ -103,7 +103,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
       // Such an answer says where: here.
       answer.location = route::ownLocation(view, info_.context().arena);
     }
-    answerInPlace(answer);
+    answerInPlace(answer, true);
   } else if (route->cluster) {
     forward(head, view);
   } else {

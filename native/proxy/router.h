@@ -91,7 +91,8 @@ class Router final : private upstream::AttemptOwner,
   void onDeferred() override;
 
   // An answer in place of a host's.
-  void answerInPlace(const LocalReply& reply);
+  // `is_of_route`: the route itself is what is said.
+  void answerInPlace(const LocalReply& reply, bool is_of_route = false);
   void rewriteRedirected(http::RequestHead& head, const route::RequestView& view);
 
   // ---- router.cc: where it goes ----
@@ -110,8 +111,8 @@ class Router final : private upstream::AttemptOwner,
   bool isShed();
   void answerMaintenance();
   bool isDropped();
-  void answerNoHost(uint16_t status = 503);
   bool isHeldBack();
+  void answerNoHost(uint16_t status = 503);
   void send(http::RequestHead& head, upstream::HttpPool& pool);
 
   // ---- router_request.cc: to the host ----

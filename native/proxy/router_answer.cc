@@ -238,7 +238,7 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     }
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
-    info_.touchUncommon().reply_owner = config().router.name;
+    info_.noteReplyOwner(config().router.name);
     stream_.onUpstreamBroken(flagOf(error.kind), broken);
     return;
   }

@@ -87,7 +87,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   void beginAgain(http::SavedHead head, std::string_view scheme, http::SavedHead trailers,
                   SlabChain body);
   // Answers in place of a host. What is upstream is abandoned.
-  void answer(const filters::LocalReply& reply);
+  // `is_of_route`: its route answers, and adds to the answer what it adds to those of hosts.
+  void answer(const filters::LocalReply& reply, bool is_of_route = false);
 
   // More waits for the client than it should, or a filter wants no more.
   bool isClientBehind() const { return client_->isOverHighWatermark() || answer_pauses_ > 0; }
@@ -103,9 +104,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   // By the table that is there now.
   void renewRoute(http::RequestHead& head);
   void forwardHead(http::RequestHead& head, bool end);
-  void forwardData(std::string_view data, bool end);
   // For those who ask once it is gone.
   void keepHead(const http::RequestHead& head);
+  void forwardData(std::string_view data, bool end);
   void forwardTrailers(http::HeaderMap& trailers);
   void writeHead(uint16_t status, http::HeaderMap& headers, bool end);
   void writeData(std::string_view data, bool end);
@@ -128,8 +129,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   // FilterStatus::Answer was said.
   // `owner`: the filter's name.
   void answerFor(const filters::HttpFilter& filter, std::string_view owner) {
-    info_.touchUncommon().reply_owner = owner;
-    replace(filter.answer());
+    const filters::LocalReply reply = filter.answer();
+    if (!reply.is_bare) info_.noteReplyOwner(owner);
+    replace(reply);
   }
   // More of a body was to wait than may.
   void answerTooLarge(bool is_request, bool is_counted = true);

@@ -159,7 +159,7 @@ void Stream::serveHead(const filters::AnswerHead& head, bool end) {
 
 // ---- of the proxy itself ----
 
-void Stream::answer(const filters::LocalReply& reply) {
+void Stream::answer(const filters::LocalReply& reply, bool is_of_route) {
   router_.abandon();
   ++replies_;
   // Also a request that was refused before it came to the filters is answered through them.
@@ -194,10 +194,12 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
   // As the real server has it, routes speak of the answer before it has a status.
-  info_.status = 0;
-  if (!reply.is_bare) mutate(headers, status);
-  // Of gRPC, too, until it is sent.
-  info_.status = status;
+  if (!hasAnswerBegun()) info_.status = 0;
+  // As the real server: what a route adds that forwards nothing, it adds to its own answer alone.
+  const bool forwards = !info_.route || info_.route->cluster;
+  if (!reply.is_bare && (is_of_route || forwards)) mutate(headers, status);
+  // Of gRPC, too, until it is sent. Of a filter's own words filters are not told.
+  info_.status = reply.is_bare ? 0 : status;
   LocalReplies::Reply rewritten{status, {}};
   const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
   // In place of what its headers say it is.

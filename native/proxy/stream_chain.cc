@@ -65,11 +65,14 @@ void StreamChain::answerFor(const filters::HttpFilter& filter, std::string_view 
 }
 
 void StreamChain::replace(const filters::LocalReply& reply, std::string_view name) {
-  stream_.info().touchUncommon().reply_owner = name;
+  if (!reply.is_bare) stream_.info().noteReplyOwner(name);
   stream_.replace(reply);
 }
 
-void StreamChain::answerTooLarge(bool is_request) { stream_.answerTooLarge(is_request); }
+void StreamChain::answerTooLarge(bool is_request, std::string_view name) {
+  stream_.info().noteReplyOwner(name);
+  stream_.answerTooLarge(is_request);
+}
 
 void StreamChain::findRouteAgain(http::RequestHead& head) { stream_.findRouteAgain(head); }
 

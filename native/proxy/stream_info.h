@@ -142,6 +142,11 @@ struct StreamInfo {
     return uncommon_;
   }
 
+  // The first one stays: what another filter puts in the place of its answer is still of it.
+  void noteReplyOwner(std::string_view name) {
+    if (uncommon_.reply_owner.empty()) touchUncommon().reply_owner = name;
+  }
+
   // How the client, and the host, wrote the names of their headers; null: nobody asks.
   const http::KeptNames* requestNames() const {
     return has_uncommon_ ? uncommon_.request_names : nullptr;

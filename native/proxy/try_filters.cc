@@ -230,12 +230,13 @@ void TryFilters::answerFor(const filters::HttpFilter& filter, std::string_view n
 }
 
 void TryFilters::replace(const filters::LocalReply& reply, std::string_view name) {
-  info().touchUncommon().reply_owner = name;
+  info().noteReplyOwner(name);
   router_.stream_.replace(reply);
 }
 
 // As in the real server, clients' statistics know nothing of it.
-void TryFilters::answerTooLarge(bool is_request) {
+void TryFilters::answerTooLarge(bool is_request, std::string_view name) {
+  info().noteReplyOwner(name);
   router_.stream_.answerTooLarge(is_request, false);
 }
 

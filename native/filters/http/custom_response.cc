@@ -192,6 +192,7 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
     own.clear();
     // They are made of the answer that they are for.
     context.response_headers = &own;
+    context.is_head_new = true;
     policy.headers.apply(own, context, memory_.arena());
     answer_.headers = &own;
   }
