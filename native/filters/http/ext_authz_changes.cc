@@ -145,7 +145,12 @@ bool AuthzChanges::isRefusalWrong() const {
 }
 
 void AuthzChanges::tellRefusal(http::HeaderMap& headers) const {
-  const auto is_told = [this](const Edit& edit) {
+  // What makes it one for gRPC stays.
+  const bool is_grpc = headers.find(http::HeaderId::GrpcStatus) != nullptr;
+  const bool has_message = headers.find(std::string_view("grpc-message")) != nullptr;
+  const auto is_told = [&](const Edit& edit) {
+    if (is_grpc && edit.name == "content-type") return false;
+    if (is_grpc && has_message && edit.name == "grpc-message") return false;
     if (answer_.body.empty() && edit.name == "content-type") return false;
     return isSendable(edit) && !edit.name.starts_with(':') && edit.name != "content-length" &&
            edit.name != "transfer-encoding" && edit.name != "connection";
