@@ -81,7 +81,7 @@ class Downstream final : public net::DownstreamConnection,
   };
 
   // Why it ends from here, as logs tell of it; a filter that ends it says so itself.
-  enum class Ending : uint8_t { None, Idle, MaxDuration, Told, Drained, Late };
+  enum class Ending : uint32_t { None, Idle, MaxDuration, Told, Drained, Late };
   std::string_view endingText() const;
 
   // What most connections do without: idle ones are to be small.
@@ -159,14 +159,14 @@ class Downstream final : public net::DownstreamConnection,
   // Something has come that was not broken.
   bool has_spoken_ : 1 = false;
   bool is_broken_ : 1 = false;
-  Ending ending_ : 3 = Ending::None;
   bool is_http2_ : 1 = false;
   bool has_lost_requests_ : 1 = false;
   bool is_closed_ : 1 = false;
   // Its time was over, and its client has not been told so far.
   uint32_t is_soft_ : 1 = 0;
+  Ending ending_ : 3 = Ending::None;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
-  uint32_t shown_as_buffered_ : 31 = 0;
+  uint32_t shown_as_buffered_ : 28 = 0;
 };
 
 }  // namespace fairlead::proxy
