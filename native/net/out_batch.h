@@ -61,8 +61,9 @@ class OutBatch {
   }
   // What is here goes to `to` with deliver(), which is called from here where little more has room.
   void post(Connection& to) {
-    posted_[posted_count_++] = {&to, {static_cast<char*>(parts_list_[0].iov_base), size_}};
-    kept_end_ = scratch_next_;
+    char* const begin = static_cast<char*>(parts_list_[0].iov_base);
+    posted_[posted_count_++] = {&to, {begin, size_}};
+    kept_end_ = begin + size_;
     clear();
     const bool has_room = scratch_end_ - scratch_next_ >= kLeastScratchBytes;
     if (posted_count_ == kMostPosted || !has_room) deliver();
