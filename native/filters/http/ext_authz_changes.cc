@@ -147,7 +147,7 @@ bool AuthzChanges::isRefusalWrong() const {
 void AuthzChanges::tellRefusal(http::HeaderMap& headers) const {
   // What makes it one for gRPC stays.
   const bool is_grpc = headers.find(http::HeaderId::GrpcStatus) != nullptr;
-  const bool has_message = headers.find(std::string_view("grpc-message")) != nullptr;
+  const bool has_message = headers.find(http::HeaderId::GrpcMessage) != nullptr;
   const auto is_told = [&](const Edit& edit) {
     if (is_grpc && edit.name == "content-type") return false;
     if (is_grpc && has_message && edit.name == "grpc-message") return false;
