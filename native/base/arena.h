@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stale.h"
+
 namespace fairlead {
 
 class Arena {
@@ -19,10 +21,14 @@ class Arena {
     if (bytes > static_cast<size_t>(end_ - next_)) addBlock(bytes);
     char* result = next_;
     next_ += bytes;
+    markFresh(result, bytes);
     return result;
   }
   // Gives back the unused tail of the latest allocation.
-  void shrink(char* new_end) { next_ = new_end; }
+  void shrink(char* new_end) {
+    markStale(new_end, static_cast<size_t>(next_ - new_end));
+    next_ = new_end;
+  }
 
   std::string_view copy(std::string_view bytes) {
     char* to = allocate(bytes.size());
@@ -55,6 +61,7 @@ class Arena {
     if (blocks_.empty()) return;
     next_ = blocks_[0].get();
     end_ = next_ + first_bytes_;
+    markStale(next_, first_bytes_);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/stale.h"
 
 namespace fairlead {
 
@@ -26,6 +27,7 @@ Slab* SlabPool::take() {
   }
   slab->next = nullptr;
   slab->begin = slab->end = 0;
+  markFresh(slab->data, Slab::kBytes);
   return slab;
 }
 
@@ -36,6 +38,7 @@ void SlabPool::give(Slab* slab) {
     return;
   }
   slab->next = free_;
+  markStale(slab->data, Slab::kBytes);
   free_ = slab;
   ++free_count_;
 }
@@ -74,6 +77,7 @@ void SlabChain::consume(SlabPool& pool, size_t bytes) {
   size_ -= bytes;
   while (bytes > 0) {
     const size_t part = std::min<size_t>(bytes, first_->end - first_->begin);
+    markStale(first_->data + first_->begin, part);
     first_->begin += static_cast<uint32_t>(part);
     bytes -= part;
     if (first_->begin < first_->end) break;

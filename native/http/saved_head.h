@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "http/message.h"
 
 namespace fairlead::http {
@@ -23,6 +24,7 @@ class SavedHead {
     if (kept_ && kept_->capacity > kKeptBytes) kept_.reset();
   }
 
+  // None of it may be what is saved here already.
   void save(std::string_view method, std::string_view path, std::string_view authority,
             const HeaderMap& headers) {
     size_t bytes = method.size() + path.size() + authority.size();
@@ -31,6 +33,7 @@ class SavedHead {
     }
     if (!kept_) kept_ = std::make_unique<Kept>();
     Kept& kept = *kept_;
+    FL_DCHECK(!kept.holds(method) && !kept.holds(path) && !kept.holds(authority));
     if (bytes > kept.capacity) {
       kept.bytes = std::make_unique_for_overwrite<char[]>(bytes);
       kept.capacity = bytes;
@@ -42,6 +45,7 @@ class SavedHead {
     kept.entries.clear();
     for (const HeaderEntry& entry : headers) {
       if (entry.name_size == 0) continue;
+      FL_DCHECK(!kept.holds(entry.name()) && !kept.holds(entry.value()));
       const std::string_view name = keep(entry.name(), &next);
       const std::string_view value = keep(entry.value(), &next);
       kept.entries.push_back(
@@ -70,6 +74,10 @@ class SavedHead {
     std::unique_ptr<char[]> bytes;
     std::vector<HeaderEntry> entries;
     std::string_view method, path, authority;
+
+    bool holds(std::string_view text) const {
+      return !text.empty() && text.data() >= bytes.get() && text.data() < bytes.get() + capacity;
+    }
   };
 
   static std::string_view keep(std::string_view text, char** next) {

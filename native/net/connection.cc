@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/prefetch.h"
+#include "base/stale.h"
 
 namespace fairlead::net {
 
@@ -381,6 +382,7 @@ Connection::Read Connection::read(size_t headroom) {
       transport_ ? transport_->read(fd_.get(), buffer, room) : ::recv(fd_.get(), buffer, room, 0);
   if (got > 0) {
     const size_t size = static_cast<size_t>(got);
+    markStale(buffer + size, room - size);
     read_bytes_ += size;
     countTowardsShare(static_cast<uint32_t>(size));
     // The peer's end comes after its bytes: it needs one more read to be seen.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/slab.h"
+#include "base/stale.h"
 #include "net/event_handler.h"
 #include "net/inbox.h"
 #include "net/out_batch.h"
@@ -112,7 +113,10 @@ class Loop {
   OutBatch* batch() const { return batch_; }
 
   // Holds one connection's bytes, and only until its handler returns.
-  char* readBuffer() { return read_buffer_.get(); }
+  char* readBuffer() {
+    markFresh(read_buffer_.get(), kReadBufferBytes);
+    return read_buffer_.get();
+  }
 
  private:
   void runYielded();

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stale.h"
+
 namespace fairlead::net {
 
 class Connection;
@@ -76,6 +78,7 @@ class OutBatch {
   // A place for up to `bytes` composed bytes; finish with commit().
   char* reserve(size_t bytes) {
     if (bytes > static_cast<size_t>(scratch_end_ - scratch_next_)) grow(bytes);
+    markFresh(scratch_next_, bytes);
     return scratch_next_;
   }
   void commit(char* end) {
@@ -104,6 +107,7 @@ class OutBatch {
     size_ = 0;
     scratch_next_ = kept_end_;
     scratch_end_ = scratch_.get() + kScratchBytes;
+    markStale(scratch_next_, static_cast<size_t>(scratch_end_ - scratch_next_));
     if (!large_.empty()) large_.clear();
   }
 

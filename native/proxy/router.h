@@ -61,6 +61,8 @@ class Router final : private upstream::AttemptOwner,
   // The request is over; its answer was a host's.
   void measureBodies();
   bool speaksHttp2() const;
+  // Filters of tries, which may own what the answer is made of.
+  bool hasTryFilters() const { return try_filters_ != nullptr; }
   // Of the request, with its hosts' codecs; and here, for tries that come.
   size_t waitingMemory() const;
   size_t keptMemory() const { return kept_body_.memory(); }

@@ -210,6 +210,8 @@ void Stream::onAnswerComplete() {
   if (!isRequestHere()) stats().add(Counter::DownstreamRqRxReset);
   info_.is_answer_whole = true;
   info_.mark(format::TimePoint::DownstreamTxEnd);
+  // What is gathered may be views of what filters hold, who end with the stream.
+  if (filtered_ || router_.hasTryFilters()) client_->flush();
   end();
 }
 
