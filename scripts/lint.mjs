@@ -1,4 +1,4 @@
-// oxlint, with types, for TypeScript and scripts; the layers of src/ and native/; prettier for them and for texts; clang-format for C++.
+// oxlint, with types, for TypeScript and scripts; the layers of src/ and native/; prettier for them, YAML and JSON; clang-format for C++.
 import { mustNode } from './set-up.mjs';
 
 mustNode('oxlint', 'node_modules/oxlint/bin/oxlint', '--type-aware', '--quiet');

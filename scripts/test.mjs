@@ -1,5 +1,6 @@
 // npm test: everything that a change must pass, from a fresh clone on.
-//   --only generate|lint|types|unit|integration|package|node-22|node-24|native|chaos   one of its parts
+//   --only generate|lint|types|unit|integration|package|node-20|node-22|node-24|native|chaos   one of its parts; of the
+//          versions of Node those that are not this one
 import { spawn } from 'node:child_process';
 import { valueOf } from './arguments.mjs';
 import { FILE_LIMIT_MS, bundleFolders, bundleTests, testOptions } from './node-tests.mjs';

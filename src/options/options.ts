@@ -36,7 +36,7 @@ export const OPTIONS = [
     isDecidedLater: true,
     value: 'count',
     group: 'Threads and process',
-    help: 'How many worker threads serve connections; 0 is taken as 1. The default is one for each hardware thread, see also --cpuset-threads.',
+    help: 'How many worker threads serve connections; 0 is taken as 1, 1024 is the most. The default is one for each hardware thread, see also --cpuset-threads.',
     check: checkConcurrency,
   },
   {
@@ -296,7 +296,7 @@ export const OPTIONS = [
     kind: 'list',
     value: 'name:value',
     group: 'Statistics',
-    help: 'A label for every statistic; may be given several times.',
+    help: 'A label for every statistic, as name:value; may be given several times.',
     check: checkTag,
   },
   {

@@ -51,7 +51,7 @@ export function compileHttpService(message: HttpService, place: Place): HttpServ
 }
 
 /** Without a scheme all of it is a path. */
-export function splitUri(uri: string): { readonly host: string; readonly path: string } {
+function splitUri(uri: string): { readonly host: string; readonly path: string } {
   const scheme = uri.indexOf('://');
   if (scheme < 0) return { host: '', path: uri };
   const begin = scheme + 3;

@@ -9,7 +9,3 @@ export const RAW_BUFFER: Named = {
   name: RAW_BUFFER_NAME,
   typed_config: { $type: RAW_BUFFER_TYPE },
 };
-
-export function isRawBuffer(socket: Named): boolean {
-  return socket.typed_config?.$type === RAW_BUFFER_TYPE;
-}
