@@ -111,7 +111,6 @@ class Cidr {
  public:
   explicit Cidr(const plan::CidrRange& range) : ip_(range.ip), bits_(range.prefix_length) {}
   bool contains(const Address& address) const;
-  uint32_t prefixLength() const { return bits_; }
 
  private:
   std::string ip_;

@@ -45,8 +45,6 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   void onKept(http::RequestHead& head, bool has_body, bool is_complete, const SlabChain& body,
               const http::SavedHead& trailers);
   bool seesAnswerBody() const { return chain_.notes().sees_response_body; }
-  // Bytes that wait for the host.
-  size_t waitingBytes() const { return body_.size(); }
 
  private:
   // ChainOwner

@@ -84,7 +84,6 @@ class Program {
   bool canBegin(uint8_t byte) const { return can_begin_[byte]; }
 
   // Bytes that no instruction tells apart have one class; classes are 0 to classCount() - 1.
-  uint8_t classOf(uint8_t byte) const { return class_of_[byte]; }
   const uint8_t* classes() const { return class_of_.data(); }
   uint32_t classCount() const { return class_count_; }
   // A byte of the class.

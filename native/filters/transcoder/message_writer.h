@@ -75,7 +75,6 @@ class MessageWriter final : public JsonEvents {
   void addLevel(const MessageType& type, const Field* field, Holds holds, bool is_implied,
                 bool is_list);
   void push(std::string_view name, Holds holds, bool is_implied, bool is_list);
-  void pushStruct();
   void pushList();
   // What a field of a known type has instead of its fields. False: it is none of these.
   bool pushKnownObject(const MessageType& type);

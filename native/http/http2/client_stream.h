@@ -16,7 +16,6 @@ class ClientStream final : public StreamBase, public http::ClientStream {
  public:
   void begin(ClientSession& session, http::ResponseSink& sink);
   bool answersHead() const { return method_ == Method::Head; }
-  bool answersConnect() const { return method_ == Method::Connect; }
   // Null: nobody listens any more.
   http::ResponseSink* sink() const { return sink_; }
   void leaveSink() {
