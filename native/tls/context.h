@@ -42,6 +42,7 @@ class Context {
   SslPtr makeSsl() const { return SslPtr(SSL_new(certificates_.front().context.get())); }
 
   const plan::TlsContext& plan() const { return plan_; }
+  bool hasProtocols() const { return !alpn_.empty(); }
   bool isServer() const { return plan_.server.has_value(); }
   // A secret has not come yet: there is nothing to make connections of.
   bool isIncomplete() const { return plan_.is_incomplete; }

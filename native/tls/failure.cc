@@ -21,7 +21,6 @@ struct Reason {
   const char* name = nullptr;
 };
 
-// Alerts have the same numbers on both sides: 1000 and the alert.
 constexpr Reason kReasons[] = {
     {SSL_R_BAD_CHANGE_CIPHER_SPEC, 103},
     {SSL_R_BAD_DIGEST_LENGTH, 106},
@@ -54,7 +53,14 @@ constexpr Reason kReasons[] = {
     {SSL_R_WRONG_CURVE, 243},
     {SSL_R_WRONG_SIGNATURE_TYPE, 245},
     {SSL_R_WRONG_VERSION_NUMBER, 247},
-    {SSL_R_NO_SHARED_GROUPS, 258, "NO_SHARED_GROUP"},
+    {SSL_R_NO_SHARED_GROUPS, 266, "NO_SHARED_GROUP"},
+    {SSL_R_NO_SUITABLE_KEY_SHARE, 266, "NO_SHARED_GROUP"},
+    {SSL_R_MISSING_SUPPORTED_GROUPS_EXTENSION, 266, "NO_SHARED_GROUP"},
+    {SSL_R_MISSING_SIGALGS_EXTENSION, 253, "NO_COMMON_SIGNATURE_ALGORITHMS"},
+    {SSL_R_MISSING_PSK_KEX_MODES_EXTENSION, 164, "MISSING_EXTENSION"},
+    {SSL_R_BAD_ECPOINT, 108},
+    {SSL_R_BAD_KEY_SHARE, 108, "BAD_ECPOINT"},
+    {SSL_R_BAD_EXTENSION, 149, "ERROR_PARSING_EXTENSION"},
     {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, 253, "NO_COMMON_SIGNATURE_ALGORITHMS"},
     {SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS, 253, "NO_COMMON_SIGNATURE_ALGORITHMS"},
 };
@@ -63,23 +69,71 @@ constexpr Reason kReasons[] = {
 constexpr std::string_view kRefusedHello =
     "|268435610:SSL routines:OPENSSL_internal:HANDSHAKE_FAILURE_ON_CLIENT_HELLO";
 
+// Alerts of peers have the same numbers on both sides.
+constexpr int kAlertReasons = 1000;
+constexpr LibraryError kAlertNames[] = {
+    {0, "SSLV3_ALERT_CLOSE_NOTIFY"},
+    {10, "SSLV3_ALERT_UNEXPECTED_MESSAGE"},
+    {20, "SSLV3_ALERT_BAD_RECORD_MAC"},
+    {21, "TLSV1_ALERT_DECRYPTION_FAILED"},
+    {22, "TLSV1_ALERT_RECORD_OVERFLOW"},
+    {30, "SSLV3_ALERT_DECOMPRESSION_FAILURE"},
+    {40, "SSLV3_ALERT_HANDSHAKE_FAILURE"},
+    {41, "SSLV3_ALERT_NO_CERTIFICATE"},
+    {42, "SSLV3_ALERT_BAD_CERTIFICATE"},
+    {43, "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE"},
+    {44, "SSLV3_ALERT_CERTIFICATE_REVOKED"},
+    {45, "SSLV3_ALERT_CERTIFICATE_EXPIRED"},
+    {46, "SSLV3_ALERT_CERTIFICATE_UNKNOWN"},
+    {47, "SSLV3_ALERT_ILLEGAL_PARAMETER"},
+    {48, "TLSV1_ALERT_UNKNOWN_CA"},
+    {49, "TLSV1_ALERT_ACCESS_DENIED"},
+    {50, "TLSV1_ALERT_DECODE_ERROR"},
+    {51, "TLSV1_ALERT_DECRYPT_ERROR"},
+    {60, "TLSV1_ALERT_EXPORT_RESTRICTION"},
+    {70, "TLSV1_ALERT_PROTOCOL_VERSION"},
+    {71, "TLSV1_ALERT_INSUFFICIENT_SECURITY"},
+    {80, "TLSV1_ALERT_INTERNAL_ERROR"},
+    {86, "TLSV1_ALERT_INAPPROPRIATE_FALLBACK"},
+    {90, "TLSV1_ALERT_USER_CANCELLED"},
+    {100, "TLSV1_ALERT_NO_RENEGOTIATION"},
+    {110, "TLSV1_ALERT_UNSUPPORTED_EXTENSION"},
+    {111, "TLSV1_ALERT_CERTIFICATE_UNOBTAINABLE"},
+    {112, "TLSV1_ALERT_UNRECOGNIZED_NAME"},
+    {113, "TLSV1_ALERT_BAD_CERTIFICATE_STATUS_RESPONSE"},
+    {114, "TLSV1_ALERT_BAD_CERTIFICATE_HASH_VALUE"},
+    {115, "TLSV1_ALERT_UNKNOWN_PSK_IDENTITY"},
+    {116, "TLSV1_ALERT_CERTIFICATE_REQUIRED"},
+    {120, "TLSV1_ALERT_NO_APPLICATION_PROTOCOL"},
+};
+
+const char* nameOfAlert(unsigned reason) {
+  for (const LibraryError& known : kAlertNames) {
+    if (known.number + kAlertReasons == reason) return known.name;
+  }
+  return "unknown error";
+}
+
 // "wrong version number" as WRONG_VERSION_NUMBER.
 std::string constantOf(std::string_view words) {
-  // As it was called before OpenSSL 3.2.
-  constexpr std::string_view kAlert = "ssl/tls alert ";
   std::string name;
-  if (words.starts_with(kAlert)) {
-    name = "SSLV3_ALERT_";
-    words.remove_prefix(kAlert.size());
-  }
   for (const char c : words) {
     name.push_back(c == ' ' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
   }
   return name;
 }
 
+std::string describeAs(unsigned long number, std::string_view name) {
+  std::string text = "|" + std::to_string(kLibrary | number) + ":SSL routines:OPENSSL_internal:";
+  return text.append(name);
+}
+
 std::string describe(unsigned long error) {
   const int reason = ERR_GET_REASON(error);
+  if (reason >= kAlertReasons) {
+    return describeAs(static_cast<unsigned long>(reason),
+                      nameOfAlert(static_cast<unsigned>(reason)));
+  }
   const char* words = ERR_reason_error_string(error);
   std::string name = constantOf(words ? words : "unknown error");
   unsigned long number = static_cast<unsigned long>(reason);
@@ -88,10 +142,21 @@ std::string describe(unsigned long error) {
     number = known.theirs;
     if (known.name) name = known.name;
   }
-  return "|" + std::to_string(kLibrary | number) + ":SSL routines:OPENSSL_internal:" + name;
+  return describeAs(number, name);
 }
 
+std::string enclosed(const std::string& errors) { return "TLS_error:" + errors + ":TLS_error_end"; }
+
 }  // namespace
+
+std::string textOf(std::span<const LibraryError> errors) {
+  std::string text;
+  for (const LibraryError& error : errors) {
+    if (error.number == 0) break;
+    text += describeAs(error.number, error.name ? error.name : nameOfAlert(error.number));
+  }
+  return enclosed(text);
+}
 
 Failure takeFailure(std::string_view details, bool awaits_hello) {
   Failure failure;
@@ -118,7 +183,7 @@ Failure takeFailure(std::string_view details, bool awaits_hello) {
       failure.is_wrong_version = true;
     }
   }
-  if (!failure.text.empty()) failure.text = "TLS_error:" + failure.text + ":TLS_error_end";
+  if (!failure.text.empty()) failure.text = enclosed(failure.text);
   return failure;
 }
 

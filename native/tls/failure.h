@@ -2,10 +2,20 @@
 // have.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace fairlead::tls {
+
+// As the real server's library numbers and names it; without a name: an alert of the peer's, which
+// is 1000 and its number.
+struct LibraryError {
+  unsigned number = 0;
+  const char* name = nullptr;
+};
+// As a Failure's text; the first without a number ends them.
+std::string textOf(std::span<const LibraryError> errors);
 
 struct Failure {
   // "TLS_error:|268435703:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER:TLS_error_end"; empty:

@@ -76,6 +76,7 @@ bool Info::appendOfConnection(TlsValue value, std::string* out) const {
   SSL* const ssl = this->ssl();
   switch (value) {
     case TlsValue::Version: {
+      if (version_ >= TLS1_3_VERSION) return appendText("TLSv1.3", out);
       // Nothing was agreed on: as the real server has it then.
       const bool is_agreed = SSL_get_current_cipher(ssl) || SSL_get_pending_cipher(ssl);
       return appendText(is_agreed ? SSL_get_version(ssl) : "TLSv1.2", out);

@@ -18,6 +18,8 @@ class Info final : public net::TlsInfo {
 
   SSL* ssl() const;
   bool hasSsl() const { return ssl_ != nullptr; }
+  // Of what failed before OpenSSL had a say in it.
+  void setVersion(uint16_t version) { version_ = version; }
   void setValidated(bool validated) { is_validated_ = validated; }
   void setFailure(std::string_view failure) { failure_ = failure; }
   // Whose certificate was not found to be good: OpenSSL forgets it.
@@ -54,6 +56,8 @@ class Info final : public net::TlsInfo {
   // Null: none was refused.
   X509Ptr refused_;
   std::string_view failure_;
+  // 0: OpenSSL knows.
+  uint16_t version_ = 0;
   bool is_validated_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "net/transport.h"
 #include "stats/registry.h"
 #include "tls/context.h"
+#include "tls/hello_check.h"
 #include "tls/info.h"
 #include "tls/verifier.h"
 #include "tls/wire.h"
@@ -70,8 +71,10 @@ class Transport final : public net::Transport, private net::Timer {
   void onTimer() override;
   // Has OpenSSL begin.
   SSL* begin();
-  // Whether enough has come for a server to begin with.
+  // Whether enough has come for a server to begin with. What is no hello is refused, and has failed
+  // then.
   bool isWorthBeginning(int fd);
+  void refuse(int fd, const HelloCheck& check);
   bool lacksVerifier() const;
   int verify(X509_STORE_CTX* store);
   std::string_view workload() const;

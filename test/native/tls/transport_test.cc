@@ -178,7 +178,7 @@ TEST("A certificate need not be shown where nobody could verify it, nor where no
   EXPECT_EQ(readied(), EPROTO);
 }
 
-TEST("OpenSSL is asked once a client's hello is whole, or long, or is none") {
+TEST("OpenSSL is asked once a client's hello is whole, or long, and not what is none") {
   const TlsSide server_side(serverPlan({authority().sign("server")}));
   const auto sessions = [&](const std::vector<std::string>& parts) {
     net::Loop loop;
@@ -197,8 +197,12 @@ TEST("OpenSSL is asked once a client's hello is whole, or long, or is none") {
     loop.turn(0);
     return said;
   };
-  EXPECT_EQ(sessions({"\x16\x03\x01", std::string("\x00\x04", 2), "abc", "d"}), "...!");
-  EXPECT_EQ(sessions({"GET / HTTP/1.1\r\n"}), "!");
+  const std::string hello = "\x01" + std::string("\0\0\x2b\3\3", 5) + std::string(33, '\0') +
+                            std::string("\0\2\xc0\x2f\1\0\0\0", 8);
+  const std::string head("\x16\x03\x01\x00\x2f", 5);
+  EXPECT_EQ(sessions({head.substr(0, 3), head.substr(3), hello.substr(0, 40), hello.substr(40)}),
+            "...!");
+  EXPECT_EQ(sessions({"GET / HTTP/1.1\r\n"}), ".");
   EXPECT_EQ(sessions({std::string("\x16\x03\x01\x40\x00", 5), std::string(4000, 'x'),
                       std::string(91, 'x')}),
             "..!");
