@@ -61,7 +61,7 @@ export function writeTypes(model) {
   for (const message of model.messages.values()) {
     if (isWellKnown(message.name)) continue;
     const fields = message.fields.map(
-      (field) => `  readonly ${property(field.name)}?: ${typeOf(field)};\n`,
+      (field) => `  readonly ${property(field.name)}?: ${typeOf(field, model)};\n`,
     );
     parts.push(`export interface ${identifier(message.name)} {\n${fields.join('')}}\n`);
   }
@@ -72,10 +72,17 @@ const isWellKnown = (name) => name.startsWith('google.protobuf.');
 const identifier = (name) => name.replaceAll('.', '_');
 const property = (name) => (name === 'constructor' ? `'${name}'` : name);
 
-function typeOf(field) {
-  const type = valueType(field.type);
+function typeOf(field, model) {
+  const name = valueType(field.type);
+  const type = isOpen(field, model) ? `${name} | number` : name;
   if (field.key) return `Readonly<Record<string, ${type}>>`;
   return field.repeated ? `readonly ${type.includes(' ') ? `(${type})` : type}[]` : type;
+}
+
+/** Whether a number that has no name is a value of it, too. */
+function isOpen({ type, rules }, { enums }) {
+  const own = rules?.enum ?? rules?.repeated?.items?.enum ?? rules?.map?.values?.enum;
+  return enums.has(type) && !isWellKnown(type) && !own?.defined_only;
 }
 
 function valueType(type) {

@@ -96,7 +96,7 @@ class Walk {
     if (field.deprecated || field.disallowed) this.#deprecated(field.disallowed);
     const decoded =
       field.label === 'one'
-        ? this.#single(field, value)
+        ? this.#value(field.value, value)
         : field.label === 'many'
           ? this.#list(field.value, value)
           : this.#map(field.value, field.keyType ?? 'string', value);
@@ -104,11 +104,6 @@ class Walk {
     // Both names of the field are given: the later adds to the earlier.
     if (message[field.name] !== undefined) mergeField(field, message, decoded);
     else message[field.name] = decoded;
-  }
-
-  #single({ value: type, rules }: FieldType, value: unknown): unknown {
-    if (type.kind !== 'enum') return this.#value(type, value);
-    return this.#enum(type.type, value, rules?.enum?.defined_only === true);
   }
 
   #list(type: ValueType, value: unknown): unknown[] {
@@ -186,30 +181,29 @@ class Walk {
     return wrapper['value'] ?? defaultScalar(scalar);
   }
 
-  /** `isClosed`: a number that has no name breaks a rule, and is more than unknown. */
-  #enum(type: EnumType, value: unknown, isClosed = false): string | undefined {
-    const name = parseEnum(type, value);
-    if (name === undefined) {
-      const isUnknown = typeof value === 'string' || typeof value === 'number';
-      const suggestion =
-        typeof value === 'string' ? nearestName(value, type.numbers.keys()) : undefined;
+  /** Its name; a number that has none is as good as any other where no rule closes the enum. */
+  #enum(type: EnumType, value: unknown): string | number | undefined {
+    const parsed = parseEnum(type, value);
+    if (parsed === undefined) {
+      const isName = typeof value === 'string';
+      const suggestion = isName ? nearestName(value, type.numbers.keys()) : undefined;
       this.#report({
-        message: isUnknown
+        message: isName
           ? `unknown enum value ${describeValue(value)} of ${type.name}`
           : `found ${describeValue(value)}`,
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
         ...(suggestion !== undefined && { suggestion }),
-        ...(isUnknown && {
-          severity: isClosed && typeof value === 'number' ? 'error' : this.#unknownFields,
+        ...(isName && {
+          severity: this.#unknownFields,
           code: 'unknown_value',
           shownPath: formatPath(this.#path.slice(0, -1)),
         }),
       });
       return undefined;
     }
-    const note = type.note(name);
-    if (note) this.#deprecated(note === 'disallowed', name);
-    return name;
+    const note = typeof parsed === 'string' ? type.note(parsed) : undefined;
+    if (note) this.#deprecated(note === 'disallowed', String(parsed));
+    return parsed;
   }
 
   #duration(value: unknown): number | undefined {

@@ -168,7 +168,8 @@ function plain({ scalar }: { readonly scalar: Scalar }, value: unknown): Buffer 
 }
 
 function enumOf(type: ValueType & { readonly kind: 'enum' }, value: unknown): Buffer {
-  const number = type.type.numbers.get(String(value as string)) ?? 0;
+  const number =
+    typeof value === 'number' ? value : (type.type.numbers.get(String(value as string)) ?? 0);
   return varint(BigInt.asUintN(64, BigInt(number)));
 }
 

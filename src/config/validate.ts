@@ -163,7 +163,15 @@ class Validation {
   }
 
   #enum(type: EnumType, rules: FieldRules, value: unknown): void {
-    const number = type.numbers.get(value as string) ?? 0;
+    if (typeof value === 'number' && rules.enum?.defined_only) {
+      this.#report(
+        `unknown enum value ${value} of ${type.name}`,
+        `one of ${[...type.numbers.keys()].join(', ')}`,
+        { shownPath: formatPath(this.#path.slice(0, -1)) },
+      );
+      return;
+    }
+    const number = typeof value === 'number' ? value : (type.numbers.get(String(value)) ?? 0);
     if (!rules.enum?.not_in?.includes(number)) return;
     const refused = rules.enum.not_in;
     const allowed = [...type.numbers].filter(([, each]) => !refused.includes(each));

@@ -8,6 +8,7 @@ import type { FormatUse } from './format/format.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import { FilterStateValue_Kind as Kind, type FilterStateValue, type Format } from './plan.gen.js';
+import { nameOr } from './message/open-enum.js';
 
 const VALUE = supportedFields<Value>(
   'envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue',
@@ -77,7 +78,7 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
         expected: 'factory_key: envoy.string',
       });
   }
-  const isShared = (value.shared_with_upstream ?? 'NONE') !== 'NONE';
+  const shared = nameOr(value.shared_with_upstream, 'NONE');
   const format = compileValueFormat(value.format_string ?? {}, place.field('format_string'), use);
   return {
     key,
@@ -85,8 +86,8 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
     skips_empty: value.skip_if_empty,
     read_only: value.read_only,
     kind,
-    is_shared: isShared,
-    goes_on: value.shared_with_upstream === 'TRANSITIVE',
+    is_shared: shared !== 'NONE',
+    goes_on: shared === 'TRANSITIVE',
     is_hashable: maker === HASHABLE,
   };
 }

@@ -9,7 +9,8 @@ export interface PassedTlvs {
 /** Absent: none is. */
 export function passedTlvs(message: PassThroughTlvs | undefined): PassedTlvs {
   return {
-    passes_all_tlvs: message !== undefined && message.match_type !== 'INCLUDE',
+    passes_all_tlvs:
+      message !== undefined && (message.match_type ?? 'INCLUDE_ALL') === 'INCLUDE_ALL',
     passed_tlv_types: Uint8Array.from(message?.tlv_type ?? []),
   };
 }

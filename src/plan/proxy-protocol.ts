@@ -7,6 +7,7 @@ import type {
 import { compileFormat } from './format/format.js';
 import { compileReadFormat, readFormatString } from './format/format-string.js';
 import type { Place } from './message/place.js';
+import { nameOr } from './message/open-enum.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import { passedTlvs } from './passed-tlvs.js';
 import type { AddedTlv, Format, ProxyProtocolSocket } from './plan.gen.js';
@@ -28,7 +29,7 @@ export function compileProxyProtocol(
 ): ProxyProtocolSocket {
   refuseOtherFields(place, config, CONFIG);
   return {
-    is_version_2: config.version === 'V2',
+    is_version_2: nameOr(config.version ?? 'V1', 'V2') === 'V2',
     ...passedTlvs(config.pass_through_tlvs),
     added_tlvs: compileTlvs(config.added_tlvs, place.field('added_tlvs')),
   };

@@ -61,12 +61,18 @@ export function defaultScalar(scalar: Scalar): unknown {
   return scalar === 'bytes' ? new Uint8Array() : 0;
 }
 
-/** The name of the value, given by name or number; names in any case. */
-export function parseEnum(type: EnumType, value: unknown): string | undefined {
-  if (typeof value === 'number') return type.names.get(value);
-  if (typeof value !== 'string') return undefined;
+/**
+ * The name of the value, given by name or number; names in any case. A number that has no name is
+ * itself, as enums of proto3 are open.
+ */
+export function parseEnum(type: EnumType, value: unknown): string | number | undefined {
+  if (typeof value === 'string' && !/^-?\d+$/.test(value)) return enumName(type, value);
+  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN;
+  return type.names.get(number) ?? parseInteger('int32', number);
+}
+
+function enumName(type: EnumType, value: string): string | undefined {
   if (type.numbers.has(value)) return value;
-  if (/^-?\d+$/.test(value)) return type.names.get(Number(value));
   const upper = value.toUpperCase();
   for (const name of type.numbers.keys()) if (name.toUpperCase() === upper) return name;
   return undefined;

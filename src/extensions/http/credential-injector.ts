@@ -17,6 +17,7 @@ import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { CredentialInjector } from '../../plan/plan.gen.js';
+import { nameOr } from '../../plan/message/open-enum.js';
 
 const FIELDS = supportedFields<Message>(
   'envoy.extensions.filters.http.credential_injector.v3.CredentialInjector',
@@ -90,7 +91,7 @@ function compileOAuth2(config: OAuth2, place: Place, context: CompileContext): C
   const { client_credentials: client = {} } = config;
   const at = place.field('client_credentials');
   refuseOtherFields(at, client, CLIENT);
-  const auth = client.auth_type ?? 'BASIC_AUTH';
+  const auth = nameOr(client.auth_type, 'BASIC_AUTH');
   const id = context.live.add({
     kind: 'token',
     endpoint: {

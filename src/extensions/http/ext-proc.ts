@@ -28,6 +28,7 @@ import {
   type ProcessingNamespaces,
   type StringMatches,
 } from '../../plan/plan.gen.js';
+import { nameOr } from '../../plan/message/open-enum.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.ext_proc.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.ExternalProcessor`, [
@@ -247,7 +248,7 @@ function refuseHalfDuplex(mode: ModeMessage, place: Place): void {
 }
 
 function compileRouteCache(config: Message, place: Place): ExtProc_RouteCache {
-  const action = config.route_cache_action ?? 'DEFAULT';
+  const action = nameOr(config.route_cache_action, 'DEFAULT');
   if (!config.disable_clear_route_cache) return ROUTE_CACHE[action];
   if (action !== 'DEFAULT') {
     place

@@ -179,7 +179,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compileHttp1(config, place.field('http_protocol_options')),
         ...compileForwarding(config, place, context),
         ...compileRequestParts(config, place, context),
-        ...compilePaths(config),
+        ...compilePaths(config, context),
         tracing: tracing && { ...tracing, ignores_request_id: ids.isIgnored },
         keeps_request_ids: ids.isKept,
         codec: Codec[compileCodec(config, place)],

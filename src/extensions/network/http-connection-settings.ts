@@ -8,6 +8,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileCidrRanges } from '../../plan/address/address.js';
 import { type CompileContext } from '../../plan/extension.js';
+import type { RuntimeReads } from '../../plan/runtime/runtime-reads.js';
 import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/cluster/http-options.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
@@ -24,6 +25,7 @@ import { compileHeaderCase } from '../../plan/header-case.js';
 import { compileStringMatcher } from '../../plan/match/matchers.js';
 import { compileCertDetails } from './http-request-parts.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import { nameOr } from '../../plan/message/open-enum.js';
 
 export const TYPE =
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
@@ -90,10 +92,17 @@ const UNDERSCORES = {
   DROP_HEADER: Underscores.DROP,
 } as const;
 
-const ESCAPED_SLASHES = {
-  IMPLEMENTATION_SPECIFIC_DEFAULT: EscapedSlashes.KEEP_UNCHANGED,
-  ...EscapedSlashes,
-};
+const NORMALIZE_PATH = 'http_connection_manager.normalize_path';
+const ESCAPED_SLASHES = 'http_connection_manager.path_with_escaped_slashes_action';
+const ESCAPED_SLASHES_ENABLED = `${ESCAPED_SLASHES}_enabled`;
+/** As Envoy's enum counts them; 0 is its default. */
+const ESCAPED_SLASHES_BY_NUMBER = [
+  'KEEP_UNCHANGED',
+  'KEEP_UNCHANGED',
+  'REJECT_REQUEST',
+  'UNESCAPE_AND_REDIRECT',
+  'UNESCAPE_AND_FORWARD',
+] as const;
 
 /** Older fields say the same, where the newer one does not. */
 export function compileLogOptions(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
@@ -156,7 +165,8 @@ export function compileCommon(
     max_stream_duration_ms: wholeMs(common.max_stream_duration, 0),
     max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
     max_requests_per_connection: common.max_requests_per_connection ?? 0,
-    underscores: UNDERSCORES[common.headers_with_underscores_action ?? 'ALLOW'],
+    underscores:
+      UNDERSCORES[nameOr(common.headers_with_underscores_action ?? 'ALLOW', 'REJECT_REQUEST')],
   };
 }
 
@@ -262,14 +272,26 @@ function compileProxyStatus(
   };
 }
 
-export function compilePaths(config: HcmConfig): Partial<HttpConnectionManager> {
+export function compilePaths(
+  config: HcmConfig,
+  { runtime }: Pick<CompileContext, 'runtime'>,
+): Partial<HttpConnectionManager> {
   return {
-    normalize_path: config.normalize_path,
+    normalize_path: config.normalize_path ?? isDrawn(runtime.numberAnew(NORMALIZE_PATH, 0)),
     merge_slashes: config.merge_slashes,
-    escaped_slashes:
-      ESCAPED_SLASHES[config.path_with_escaped_slashes_action ?? 'IMPLEMENTATION_SPECIFIC_DEFAULT'],
+    escaped_slashes: EscapedSlashes[escapedSlashes(config, runtime)],
     strip_matching_host_port: config.strip_matching_host_port,
     strip_any_host_port: config.strip_any_host_port,
     strip_trailing_host_dot: config.strip_trailing_host_dot,
   };
 }
+
+/** The runtime says what is the default, and whether anything is done at all, once as a manager is made. */
+function escapedSlashes(config: HcmConfig, runtime: RuntimeReads): keyof typeof EscapedSlashes {
+  if (!isDrawn(runtime.numberAnew(ESCAPED_SLASHES_ENABLED, 100))) return 'KEEP_UNCHANGED';
+  const action = config.path_with_escaped_slashes_action ?? 'IMPLEMENTATION_SPECIFIC_DEFAULT';
+  if (action !== 'IMPLEMENTATION_SPECIFIC_DEFAULT') return nameOr(action, 'UNESCAPE_AND_FORWARD');
+  return ESCAPED_SLASHES_BY_NUMBER[runtime.numberAnew(ESCAPED_SLASHES, 1)] ?? 'KEEP_UNCHANGED';
+}
+
+const isDrawn = (percent: number): boolean => Math.random() * 100 < percent;

@@ -149,7 +149,15 @@ export function compileCertDetails(
   if (!message) return undefined;
   refuseOtherFields(place, message, CERT_DETAILS);
   const { subject, cert, chain, dns, uri, issuer } = message;
-  return { subject, cert, chain, dns, uri, issuer, form: FORMS[message.format ?? 'TEXT'] };
+  const form = named(message.format ?? 'TEXT', place.field('format'));
+  return { subject, cert, chain, dns, uri, issuer, form: form && FORMS[form] };
+}
+
+/** Numbers without names, which these enums take and nothing understands: the real server aborts. */
+function named<T extends string>(value: T | number, place: Place): T | undefined {
+  if (typeof value === 'string') return value;
+  place.error(`${value} is no value of it`);
+  return undefined;
 }
 
 function compileCertTree(
@@ -167,9 +175,13 @@ function compileCertTree(
     const inner = at.within(CERT_ACTION.type);
     refuseOtherFields(inner, config, CERT_ACTION);
     const message = config as CertAction;
+    const forward = named(
+      message.forward_client_cert_details ?? 'SANITIZE',
+      inner.field('forward_client_cert_details'),
+    );
     return (
       actions.push({
-        forward: ForwardClientCert[message.forward_client_cert_details ?? 'SANITIZE'],
+        forward: forward && ForwardClientCert[forward],
         details: compileCertDetails(
           message.set_current_client_cert_details,
           inner.field('set_current_client_cert_details'),

@@ -25,6 +25,7 @@ import { formatIp } from '../address/ip.js';
 import type { Place } from '../message/place.js';
 import { type Address, Host_Health, type Host } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { nameOr } from '../message/open-enum.js';
 
 const ASSIGNMENT = supportedFields<ClusterLoadAssignment>(
   'envoy.config.endpoint.v3.ClusterLoadAssignment',
@@ -219,7 +220,7 @@ function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints, needs: HostN
     observability_name: message.endpoint?.observability_name,
     weight: message.load_balancing_weight ?? 1,
     priority: locality.priority,
-    health: HEALTH[message.health_status ?? 'UNKNOWN'],
+    health: HEALTH[nameOr(message.health_status, 'UNKNOWN')],
     region: locality.locality?.region,
     zone: locality.locality?.zone,
     sub_zone: locality.locality?.sub_zone,

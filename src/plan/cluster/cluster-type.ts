@@ -9,6 +9,7 @@ import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { AGGREGATE } from './aggregate.js';
 import { FORWARD_PROXY } from './forward-proxy.js';
+import { nameOr } from '../message/open-enum.js';
 
 const DNS_CLUSTER = 'envoy.extensions.clusters.dns.v3.DnsCluster';
 const DNS = supportedFields<DnsClusterMessage>(DNS_CLUSTER, [
@@ -83,9 +84,10 @@ function ofDns(config: DnsClusterMessage, place: Place, others: ClusterMessage):
     dns_refresh_rate: refresh,
     dns_failure_refresh_rate: failure,
     dns_min_refresh_rate: minRefresh,
-    dns_lookup_family: family = 'UNSPECIFIED',
+    dns_lookup_family: family,
     typed_dns_resolver_config: resolver,
   } = config;
+  const named = nameOr(family, 'UNSPECIFIED');
   return {
     message: {
       ...rest,
@@ -95,7 +97,7 @@ function ofDns(config: DnsClusterMessage, place: Place, others: ClusterMessage):
       ...(resolver && { typed_dns_resolver_config: resolver }),
       respect_dns_ttl: config.respect_dns_ttl ?? false,
       dns_jitter: config.dns_jitter ?? 0,
-      dns_lookup_family: family === 'UNSPECIFIED' ? 'AUTO' : family,
+      dns_lookup_family: named === 'UNSPECIFIED' ? 'AUTO' : named,
     },
     ...(minRefresh !== undefined && { dnsMinRefreshMs: minRefresh }),
   };

@@ -26,6 +26,7 @@ import {
   type ListenerFilter,
 } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields, typesIn } from '../message/supported-fields.js';
+import { nameOr } from '../message/open-enum.js';
 
 // Metadata is read where it is asked for.
 const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.Listener', [
@@ -119,8 +120,8 @@ export function compileListener(
     backlog: message.tcp_backlog_size ?? BACKLOG_OF_KERNEL,
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
-    direction: Listener_Direction[message.traffic_direction ?? 'UNSPECIFIED'],
-    drain_type: Listener_DrainType[message.drain_type ?? 'DEFAULT'],
+    direction: Listener_Direction[nameOr(message.traffic_direction, 'UNSPECIFIED')],
+    drain_type: Listener_DrainType[nameOr(message.drain_type, 'DEFAULT')],
     filter_chains: chains,
     ...(tree && { chain_tree: compileChainTree(tree, place.field('filter_chain_matcher')) }),
     transparent: message.transparent,

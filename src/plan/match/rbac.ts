@@ -34,6 +34,7 @@ import { compileHttpTree } from './http-tree.js';
 import type { MatchTenant } from './match-tree.js';
 import { compileHeaderMatcher, compileStringMatcher } from './matchers.js';
 import { compileMetadataMatcher } from './metadata.js';
+import { nameOr } from '../message/open-enum.js';
 
 const PACKAGE = 'envoy.config.rbac.v3';
 const RULES = supportedFields<RulesMessage>(`${PACKAGE}.RBAC`, ['action', 'policies']);
@@ -143,7 +144,12 @@ function compileRbacTree(
       return undefined;
     }
     const { name: policy, action } = config as RbacActionMessage;
-    return actions.push({ name: policy, action: RbacTreeAction_Action[action ?? 'ALLOW'] }) - 1;
+    return (
+      actions.push({
+        name: policy,
+        action: RbacTreeAction_Action[nameOr(action ?? 'ALLOW', 'DENY')],
+      }) - 1
+    );
   };
   const tree = compileHttpTree(message, place, runtime, act, inputs);
   return { tree, actions };

@@ -25,6 +25,7 @@ import {
   type RateLimit,
   type RateLimitAction,
 } from '../plan.gen.js';
+import { nameOr } from '../message/open-enum.js';
 
 const PACKAGE = 'envoy.config.route.v3.RateLimit';
 const LOCAL_LIMIT = supportedFields<RateLimitMessage>(PACKAGE, [
@@ -154,7 +155,7 @@ function compileLimit(
     ...(use.of !== 'route' && {
       hits: compileHits(limit.hits_addend, place.field('hits_addend')),
       at_end: limit.apply_on_stream_done,
-      tells_limit: RateLimit_XRateLimit[limit.x_ratelimit_option ?? 'UNSPECIFIED'],
+      tells_limit: RateLimit_XRateLimit[nameOr(limit.x_ratelimit_option, 'UNSPECIFIED')],
     }),
   };
 }

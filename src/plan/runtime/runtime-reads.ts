@@ -35,6 +35,11 @@ export class RuntimeReads {
     return this.#now.flag(key, fallback);
   }
 
+  /** The same of a number. */
+  numberAnew(key: string, fallback: number): number {
+    return this.#now.number(key, fallback);
+  }
+
   liveNumber(key: string | undefined, fallback: number): LiveNumber {
     if (!key) return { value: fallback, slot: 0 };
     const what = JSON.stringify([key, fallback]);

@@ -106,6 +106,43 @@ describe('fields', () => {
     );
   });
 
+  test('a number without a name is a value where no rule closes the enum, of any sign and in quotes', () => {
+    const loaded = loadBootstrap({
+      inlineYaml: cluster(
+        'protocol_selection: 99',
+        'upstream_connection_options:',
+        '  happy_eyeballs_config: {first_address_family_version: "-1"}',
+      ),
+    });
+    assert.deepEqual(loaded.bootstrap?.static_resources?.clusters, [
+      {
+        name: 'c',
+        protocol_selection: 99,
+        upstream_connection_options: {
+          happy_eyeballs_config: { first_address_family_version: -1 },
+        },
+      },
+    ]);
+  });
+
+  test('of lists with a rule for their elements it is refused as well, and nowhere judged where the real server does not', () => {
+    const statuses = cluster('common_lb_config: {override_host_status: {statuses: [HEALTHY, 99]}}');
+    assert.deepEqual(
+      problemsOf(statuses).map((one) => one.slice(0, one.indexOf(';'))),
+      [
+        `4:67: ${C}.common_lb_config.override_host_status.statuses: unknown enum value 99 of envoy.config.core.v3.HealthStatus`,
+      ],
+    );
+    const type = 'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest';
+    const policy = `{name: l, typed_config: {"@type": type.googleapis.com/${type}, selection_method: 99}}`;
+    assert.deepEqual(
+      problemsOf(
+        cluster(`load_balancing_policy: {policies: [{typed_extension_config: ${policy}}]}`),
+      ),
+      [],
+    );
+  });
+
   test('keys of JavaScript objects are keys like any other', () => {
     assert.deepEqual(problemsOf('__proto__: {polluted: 1}\nconstructor: {}\ntoString: 1\n'), [
       '1:1: __proto__: unknown field of envoy.config.bootstrap.v3.Bootstrap',

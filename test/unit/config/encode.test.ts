@@ -48,6 +48,16 @@ test('messages come back as they were', () => {
   assert.deepEqual(decoded(back.any), { $type: name, ...address });
 });
 
+test('a number without a name comes back as it was', () => {
+  const name = 'envoy.config.endpoint.v3.LbEndpoint';
+  for (const health_status of [99, -1]) {
+    const any = encodeAny(decoded({ '@type': `type.googleapis.com/${name}`, health_status }));
+    const back = readAny(types, any.type_url, Buffer.from(any.value));
+    assert.deepEqual(back.faults, []);
+    assert.deepEqual(decoded(back.any), { $type: name, health_status });
+  }
+});
+
 test('an Any within another one is written with its type', () => {
   const inner = { '@type': 'type.googleapis.com/google.protobuf.BoolValue', value: true };
   const hex = bytesOf('google.protobuf.Any', { value: inner });
