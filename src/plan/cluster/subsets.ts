@@ -59,9 +59,12 @@ export function compileSubsets(config: Subset | LbSubsetConfig, place: Place): S
   return {
     fallback: FALLBACKS[config.fallback_policy ?? 'NO_FALLBACK'],
     default_labels: wantedOf(config.default_subset ?? {}),
-    selectors: selectors.map((selector, index) =>
-      compileSelector(selector, place.field('subset_selectors').index(index)),
-    ),
+    // One without keys finds no host, as in the real server.
+    selectors: selectors
+      .map((selector, index) =>
+        compileSelector(selector, place.field('subset_selectors').index(index)),
+      )
+      .filter(({ keys }) => keys && keys.length > 0),
     scales_weights: config.scale_locality_weight,
     panics_to_any: config.panic_mode_any,
     list_as_any: config.list_as_any,

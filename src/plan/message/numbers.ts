@@ -9,7 +9,7 @@ export function wholeMs(durationMs: number | undefined, fallbackMs: number): num
 /** Of what a FractionalPercent's numerator is a part. */
 export const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
-/** 0 to 100, rounded. */
+/** 0 to 100, as the real server counts them: what is below one is cut off, of its own product. */
 export function wholePercent(percent: Percent | undefined, fallback: number): number {
-  return percent === undefined ? fallback : Math.round(percent.value ?? 0);
+  return percent === undefined ? fallback : Math.trunc(100 * ((percent.value ?? 0) / 100));
 }

@@ -314,6 +314,15 @@ test('a cluster name may only be used once', () => {
   ]);
 });
 
+test('of the share below which a cluster panics nothing but whole percents count', () => {
+  const pctOf = (value: number) =>
+    clusterOf({ common_lb_config: { healthy_panic_threshold: { value } } }).cluster
+      ?.panic_threshold_pct;
+  assert.deepEqual([0.99, 1, 50.9, 100].map(pctOf), [0, 1, 50, 100]);
+  // 100 * (29 / 100) is below it.
+  assert.equal(pctOf(29), 28);
+});
+
 test('a transport socket that is not supported is refused by its type', () => {
   const type = 'envoy.extensions.transport_sockets.alts.v3.Alts';
   const { issues } = clusterOf({ transport_socket: { name: 'alts', typed_config: any(type) } });

@@ -33,6 +33,21 @@ test('subsets have sorted keys, and what becomes of requests that find none', ()
   assert.equal(second?.fallback, SubsetSelector_Fallback.KEYS);
 });
 
+test('a selector without keys finds nothing, and what becomes of requests stays', () => {
+  const config = { default_subset: { v: 1 }, fallback_policy: 'DEFAULT_SUBSET' };
+  const { cluster, issues } = clusterOf({
+    lb_subset_config: { ...config, subset_selectors: [{ keys: [] }, { keys: ['v'] }] },
+  });
+  assert.deepEqual(issues, []);
+  assert.deepEqual(
+    cluster?.subsets?.selectors?.map(({ keys }) => keys),
+    [['v']],
+  );
+  const alone = clusterOf({ lb_subset_config: { ...config, subset_selectors: [{}] } }).cluster;
+  assert.deepEqual(alone?.subsets?.selectors, []);
+  assert.equal(alone.subsets.fallback, Subsets_Fallback.DEFAULT);
+});
+
 test('without selectors there are no subsets', () => {
   const config = { fallback_policy: 'ANY_ENDPOINT' };
   assert.equal(clusterOf({ lb_subset_config: config }).cluster?.subsets, undefined);
