@@ -139,10 +139,19 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     return;
   }
   if (info_.cluster->cluster().dropShare() != 0 && isDropped()) return;
+  if (info_.cluster->namedHosts() && waitsForHost(head)) return;
+  forwardTo(head, view, choosePool(view));
+}
+
+upstream::HttpPool* Router::choosePool(const route::RequestView& view) {
   const filters::FilterNotes::OverrideHost* const named = stream_.overrideHost();
-  upstream::HttpPool* pool = info_.cluster->asksRequests() || named
-                                 ? chooseByWish(view, named)
-                                 : info_.cluster->chooseHttpPool(info_.clientVersion());
+  return info_.cluster->asksRequests() || named
+             ? chooseByWish(view, named)
+             : info_.cluster->chooseHttpPool(info_.clientVersion());
+}
+
+void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
+                       upstream::HttpPool* pool) {
   if (pool) {
     info_.host = &pool->host();
     if (info_.cluster->overrideRules()) tellChosenHost(pool->host());
@@ -152,6 +161,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   prepareUpstreamHead(head, view, info_, timeouts_);
   const RetryWishes wishes = takeRetryWishes(head.headers);
   if (!pool) {
+    const filters::FilterNotes::OverrideHost* const named = stream_.overrideHost();
     answerNoHost(named && named->is_strict ? named->strict_status : 503);
     return;
   }
@@ -182,11 +192,14 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();
+  if (is_late_) boundKept();
   if (!mirrorsOf(info_).empty()) prepareMirrors(head);
   if (measures()) measureRequest(head);
   stream_.onForwarded(head);
+  const bool have_mirrors_begun = is_late_;
+  if (have_mirrors_begun && !mirrors_.empty()) startMirrorsLate();
   send(head, *pool);
-  if (!mirrors_.empty()) startMirrors();
+  if (!mirrors_.empty() && !have_mirrors_begun) startMirrors();
 }
 
 upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
@@ -198,12 +211,6 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
     wanted_->destination =
         findDestination(*rules, {view.headers, uncommon.metadata, uncommon.filter_state.get()},
                         *info_.downstream, clusterStats());
-  }
-  if (const plan::NamedHosts* const named = info_.cluster->namedHosts()) {
-    if (!wanted_) wanted_ = std::make_unique<Wanted>();
-    const upstream::HostByState by_state =
-        upstream::hostByState(info_.downstream->filterState(), info_.uncommon().filter_state.get());
-    wanted_->name = by_state.nameOr(view.authority, named->default_port);
   }
   if (const plan::HostOverrides* const rules = info_.cluster->overrideRules()) {
     wishByOverrides(*rules, *view.headers);
@@ -223,6 +230,14 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
     own.is_strict = named->is_strict;
   }
   return info_.cluster->chooseHttpPool(info_.clientVersion(), own);
+}
+
+void Router::wishByName(const plan::NamedHosts& hosts, std::string_view authority) {
+  if (!wanted_) wanted_ = std::make_unique<Wanted>();
+  const upstream::HostByState by_state =
+      upstream::hostByState(info_.downstream->filterState(), info_.uncommon().filter_state.get());
+  wanted_->name = by_state.nameOr(authority, hosts.default_port);
+  if (authority.empty() && by_state.host.empty()) wanted_->no_host = "empty_host_header";
 }
 
 // What filters have set goes before what the route says of the same key.
@@ -313,7 +328,9 @@ bool Router::isShed() {
 // With an idle connection at hand the head goes straight from where it was read; where it may be
 // needed later it is kept.
 void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
-  if (keepsRequest()) kept_head_.save(head.method, head.path, head.authority, head.headers);
+  if (keepsRequest() || is_late_) {
+    kept_head_.save(head.method, head.path, head.authority, head.headers);
+  }
   if (isTimed() && timeouts_.route_ms > 0) {
     route_deadline_ = loop().now() + timeouts_.route_ms;
     watch(route_deadline_);
@@ -356,7 +373,9 @@ bool Router::isDropped() {
 void Router::answerNoHost(uint16_t status) {
   log::debug(log::Component::Router, info_.tags(), "no healthy upstream");
   charge(status, nullptr);
-  LocalReply answer{status, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream};
+  std::string_view details = "no_healthy_upstream";
+  if (wanted_ && !wanted_->no_host.empty()) details = wanted_->no_host;
+  LocalReply answer{status, "no healthy upstream", details, Flag::NoHealthyUpstream};
   answer.is_of_router = true;
   answerInPlace(answer);
 }
@@ -408,6 +427,8 @@ void Router::abandon() {
   splice_.reset();
   current_ = nullptr;
   if (info_.trace) cancelTraces();
+  if (host_wait_) host_wait_->stop();
+  is_late_ = false;
   if (try_logs_) try_logs_->endAll();
   forEachActive([](Attempt& attempt) { attempt.abandon(); });
   if (try_filters_) dropTryFilters();

@@ -23,6 +23,7 @@
 #include "http/codec.h"
 #include "net/splice.h"
 #include "proxy/filter_list.h"
+#include "proxy/host_wait.h"
 #include "proxy/mirror.h"
 #include "proxy/retry_state.h"
 #include "proxy/stream_info.h"
@@ -36,6 +37,7 @@ class Stream;
 class TryFilters;
 
 class Router final : private upstream::AttemptOwner,
+                     private HostWaitOwner,
                      private MirrorSender,
                      private net::Timer,
                      private net::Deferred {
@@ -100,10 +102,14 @@ class Router final : private upstream::AttemptOwner,
   // ---- router.cc: where it goes ----
   void followRoute(http::RequestHead& head, const route::RequestView& view);
   void forward(http::RequestHead& head, const route::RequestView& view);
+  // Null: there is no host.
+  void forwardTo(http::RequestHead& head, const route::RequestView& view, upstream::HttpPool* pool);
+  upstream::HttpPool* choosePool(const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
   bool checkStrictly(const http::HeaderMap& headers);
   upstream::HttpPool* chooseByWish(const route::RequestView& view,
                                    const filters::FilterNotes::OverrideHost* named);
+  void wishByName(const plan::NamedHosts& hosts, std::string_view authority);
   void wishBySubset();
   void wishByOverrides(const plan::HostOverrides& rules, const http::HeaderMap& headers);
   void tellChosenHost(const upstream::Host& host);
@@ -117,9 +123,22 @@ class Router final : private upstream::AttemptOwner,
   void answerNoHost(uint16_t status = 503);
   void send(http::RequestHead& head, upstream::HttpPool& pool);
 
+  // ---- router_host.cc: a host that is not known yet ----
+  // True: the request goes on once its host has been looked up.
+  bool waitsForHost(const http::RequestHead& head);
+  void onHostName(const std::string& failure) override;
+  bool isWaitingForHost() const { return host_wait_ && host_wait_->isWaiting(); }
+  void keepForHost(std::string_view data);
+  void boundKept();
+  void startMirrorsLate();
+
   // ---- router_request.cc: to the host ----
   // Null: no host has the request, or none any more.
   http::ClientStream* hostStream() { return current_ ? current_->stream() : nullptr; }
+  // Of the first try, with nothing behind it that was kept. Null: it was kept as well.
+  http::RequestHead* liveHead() const {
+    return info_.attempts == 1 && !is_late_ ? info_.live_head : nullptr;
+  }
   void start(Attempt& attempt, upstream::HttpPool& pool);
   // The host has the request now.
   void noteReady(Attempt& attempt, upstream::PooledConnection& connection);
@@ -142,6 +161,8 @@ class Router final : private upstream::AttemptOwner,
   std::string_view tunnelPreamble() const;
   void keepForTunnel(std::string_view data);
   void openTunnel(Attempt& attempt);
+  // What comes behind a CONNECT may not come before its tunnel is open.
+  bool isTooEarly() const;
   void requestComplete();
   void pauseClient();
   void resumeClient();
@@ -299,6 +320,10 @@ class Router final : private upstream::AttemptOwner,
   std::vector<std::unique_ptr<Attempt>> more_;
   // Those that are fed.
   std::vector<Mirror*> mirrors_;
+  // Kept from use to use; null: none was ever waited for.
+  std::unique_ptr<HostWait> host_wait_;
+  // The head goes to the host after what came behind it.
+  bool is_late_ = false;
   std::unique_ptr<net::Splice> splice_;
   uint64_t splice_left_ = 0;
   // Kept from use to use; null: no try was ever logged.
@@ -319,6 +344,8 @@ class Router final : private upstream::AttemptOwner,
     std::optional<net::Address> destination;
     // Of the host, where the cluster's have names.
     std::string name;
+    // Why there is no such host; empty: as of any other.
+    std::string no_host;
     // What the client is told by set-cookie: with them its next request has the same hash.
     std::vector<std::string> new_cookies;
     // What filters ask for beside the route.
@@ -332,6 +359,7 @@ class Router final : private upstream::AttemptOwner,
       hash.reset();
       destination.reset();
       name.clear();
+      no_host.clear();
       new_cookies.clear();
       criteria.reset();
       overrides.clear();

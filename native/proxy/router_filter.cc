@@ -39,7 +39,7 @@ void Router::startFiltered(Attempt& attempt, upstream::HttpPool& pool, const Fil
                                                        : info_.route->try_filters.get();
   filters->begin(attempt, list.set(), settings);
   const auto priority = static_cast<uint8_t>(info_.route->cluster->plan.priority);
-  if (http::RequestHead* const head = info_.attempts == 1 ? info_.live_head : nullptr) {
+  if (http::RequestHead* const head = liveHead()) {
     if (!filters->onHostChosen(*head)) return;
     attempt.start(pool, priority);
     if (!isWaitedFor(attempt, *filters)) return;

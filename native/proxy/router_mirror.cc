@@ -30,7 +30,7 @@ void Router::prepareMirrors(const http::RequestHead& head) {
       continue;
     }
     Mirror& mirror = info_.context().mirrors.take();
-    mirror.prepare(*this, info_, *cluster, policy, head, request_complete_, timeouts_.route_ms);
+    mirror.prepare(*this, info_, *cluster, policy, head, !has_body_, timeouts_.route_ms);
     mirrors_.push_back(&mirror);
   }
 }

@@ -80,7 +80,7 @@ void Router::noteReady(Attempt& attempt, upstream::PooledConnection& connection)
 
 void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
   noteReady(attempt, connection);
-  if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
+  if (http::RequestHead* head = liveHead()) {
     if (info_.trace) tellTrace(attempt, head->path, head->headers);
     sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers,
              !has_body_);
@@ -233,13 +233,15 @@ void Router::openTunnel(Attempt& attempt) {
 
 // ---- what follows the head ----
 
+bool Router::isTooEarly() const {
+  return info_.is_connect && !tunnel_open_ && config().router.rejects_early_data &&
+         !stream_.hasAnswerBegun();
+}
+
 void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
-  if (info_.is_connect && !tunnel_open_ && !data.empty() && config().router.rejects_early_data &&
-      !stream_.hasAnswerBegun()) {
-    answerInPlace({400, {}, "early_connect_data"});
-    return;
-  }
+  if (isWaitingForHost()) return keepForHost(data);
+  if (!data.empty() && isTooEarly()) return answerInPlace({400, {}, "early_connect_data"});
   TryFilters* const filters = try_filters_ && current_ ? filtersOf(*current_) : nullptr;
   if (info_.tunnels() && !tunnel_open_ && !filters) {
     keepForTunnel(data);
@@ -306,6 +308,7 @@ void Router::dropKept() {
 
 void Router::onTrailers(HeaderMap& trailers) {
   requestComplete();
+  if (isWaitingForHost()) return kept_trailers_.save({}, {}, {}, trailers);
   if (!mirrors_.empty()) {
     if (hostStream()) hostStream()->flush();
     for (Mirror* mirror : mirrors_) mirror->onTrailers(trailers);

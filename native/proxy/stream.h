@@ -56,6 +56,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool requiresTls(const route::RequestView& view) const;
   // For logs, of a request that may not come to the router.
   void nameCluster(const route::RequestView& view);
+  // What is said of the request from here on is said of this head.
+  void keepHead(const http::RequestHead& head);
   // The head goes to a host now.
   void onForwarded(const http::RequestHead& head);
   void pauseReading();
@@ -105,7 +107,6 @@ class Stream final : public http::RequestSink, private net::Timer {
   void renewRoute(http::RequestHead& head);
   void forwardHead(http::RequestHead& head, bool end);
   // For those who ask once it is gone.
-  void keepHead(const http::RequestHead& head);
   void forwardData(std::string_view data, bool end);
   void forwardTrailers(http::HeaderMap& trailers);
   void writeHead(uint16_t status, http::HeaderMap& headers, bool end);

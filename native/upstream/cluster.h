@@ -199,8 +199,8 @@ class Cluster {
     request_rules_ = std::move(rules);
   }
 
-  // Any thread: of the names that its requests ask for, each a cluster of its own; null: there is
-  // none.
+  // Any thread: of the names that its requests ask for, each a host or a cluster of its own; null:
+  // there is none.
   NameCache* names() const { return names_.get(); }
   // Control thread: before any worker knows the cluster.
   void setNames(std::shared_ptr<NameCache> names) { names_ = std::move(names); }

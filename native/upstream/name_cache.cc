@@ -16,19 +16,24 @@ bool NameCache::enter(unsigned worker) {
   return false;
 }
 
+const KnownName* NameCache::find(unsigned worker, std::string_view name, net::Millis now) {
+  View& view = views_[worker];
+  const auto found = view.known.find(name);
+  if (found == view.known.end()) return nullptr;
+  std::atomic<uint32_t>& used = *found->second.used_at_s;
+  // Seldom written: all workers read it.
+  const uint32_t seconds = secondsOf(now);
+  if (used.load(std::memory_order_relaxed) != seconds) {
+    used.store(seconds, std::memory_order_relaxed);
+  }
+  return &found->second;
+}
+
 NameCache::State NameCache::ask(unsigned worker, std::string_view name, net::Millis now,
                                 NameWaiter& waiter, const KnownName** known) {
   View& view = views_[worker];
-  if (const auto found = view.known.find(name); found != view.known.end()) {
-    std::atomic<uint32_t>& used = *found->second.used_at_s;
-    // Seldom written: all workers read it.
-    const uint32_t seconds = secondsOf(now);
-    if (used.load(std::memory_order_relaxed) != seconds) {
-      used.store(seconds, std::memory_order_relaxed);
-    }
-    *known = &found->second;
-    return State::Known;
-  }
+  *known = find(worker, name, now);
+  if (*known) return State::Known;
   const auto asked = view.waiting.find(name);
   if (asked != view.waiting.end()) {
     asked->second->pushBack(&waiter);

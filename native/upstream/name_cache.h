@@ -57,6 +57,8 @@ class NameCache {
   bool enter(unsigned worker);
   void leave() { pending_.fetch_sub(1, std::memory_order_relaxed); }
 
+  // Null: it is not known. Until the handler returns.
+  const KnownName* find(unsigned worker, std::string_view name, net::Millis now);
   enum class State : uint8_t { Known, Waits, Full };
   // Known: `name` is what is known, until the handler returns. Otherwise the waiter waits, unless
   // there is no room for the name.
