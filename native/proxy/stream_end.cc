@@ -210,8 +210,8 @@ void Stream::onAnswerComplete() {
   if (!isRequestHere()) stats().add(Counter::DownstreamRqRxReset);
   info_.is_answer_whole = true;
   info_.mark(format::TimePoint::DownstreamTxEnd);
-  // What is gathered may be views of what filters hold, who end with the stream.
-  if (filtered_ || router_.hasTryFilters()) client_->flush();
+  // What HTTP/1 gathers may be views of what filters hold, who end with the stream.
+  if (!info_.is_http2 && (filtered_ || router_.hasTryFilters())) client_->flush();
   end();
 }
 

@@ -10,8 +10,6 @@ namespace fairlead::tls {
 
 namespace {
 
-using Outcome = HelloCheck::Outcome;
-
 constexpr HelloRules kRules{.min_version = 0x0303, .max_version = 0x0304, .has_protocols = true};
 constexpr uint16_t kNone = 0;
 
@@ -56,9 +54,9 @@ const std::string kNewest = extension(43, vectorBytes(1, "\x03\x04"));
 const std::string kNoSession(33, 's');
 
 std::string told(const HelloCheck& check) {
-  if (check.outcome == Outcome::Wait) return "waits";
-  if (check.outcome == Outcome::Begin) return "begins";
-  if (check.outcome == Outcome::Goodbye) return "goodbye";
+  if (check.outcome == HelloCheck::Outcome::Wait) return "waits";
+  if (check.outcome == HelloCheck::Outcome::Begin) return "begins";
+  if (check.outcome == HelloCheck::Outcome::Goodbye) return "goodbye";
   std::string names;
   for (const LibraryError& error : check.errors) {
     if (error.number == 0) break;
