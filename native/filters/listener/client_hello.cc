@@ -5,6 +5,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "tls/hello_reader.h"
 #include "tls/names.h"
 
 namespace fairlead::filters {
@@ -27,69 +28,42 @@ enum HelloExtension : uint16_t {
   kVersions = 43,
 };
 
-// Big-endian numbers and vectors; what is beyond the end fails it for good.
-class HelloReader {
- public:
-  explicit HelloReader(std::string_view bytes) : bytes_(bytes) {}
+using tls::HelloReader;
 
-  uint32_t number(size_t size) {
-    const std::string_view bytes = take(size);
-    uint32_t value = 0;
-    for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
-    return value;
+std::vector<uint16_t> numbersOf(std::string_view list) {
+  std::vector<uint16_t> values;
+  for (HelloReader reader(list); !reader.isAtEnd();) {
+    values.push_back(static_cast<uint16_t>(reader.number(2)));
   }
-  std::string_view take(size_t size) {
-    if (size > bytes_.size()) {
-      failed_ = true;
-      bytes_ = {};
-      return {};
-    }
-    const std::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return taken;
-  }
-  // With its length before it, of so many bytes.
-  HelloReader vector(size_t length_bytes) { return HelloReader(take(number(length_bytes))); }
-  std::vector<uint16_t> numbers() {
-    std::vector<uint16_t> values;
-    while (!bytes_.empty() && !failed_) values.push_back(static_cast<uint16_t>(number(2)));
-    return values;
-  }
-  std::string_view rest() const { return bytes_; }
-  bool empty() const { return bytes_.empty(); }
-  bool failed() const { return failed_; }
-
- private:
-  std::string_view bytes_;
-  bool failed_ = false;
-};
+  return values;
+}
 
 void readExtension(uint16_t type, HelloReader body, ClientHello* hello) {
   switch (type) {
     case kServerName: {
-      HelloReader names = body.vector(2);
+      HelloReader names(body.vector(2));
       // A host's name is type 0, and the only one there is.
-      if (!names.empty() && names.number(1) == 0) {
-        for (const char c : names.vector(2).rest()) hello->server_name.push_back(lowerAscii(c));
+      if (!names.isAtEnd() && names.number(1) == 0) {
+        for (const char c : names.vector(2)) hello->server_name.push_back(lowerAscii(c));
       }
       return;
     }
     case kAlpn:
-      for (HelloReader list = body.vector(2); !list.empty() && !list.failed();) {
-        hello->protocols.emplace_back(list.vector(1).rest());
+      for (HelloReader list(body.vector(2)); !list.isAtEnd();) {
+        hello->protocols.emplace_back(list.vector(1));
       }
       return;
     case kGroups:
-      hello->groups = body.vector(2).numbers();
+      hello->groups = numbersOf(body.vector(2));
       return;
     case kSignatures:
-      hello->signatures = body.vector(2).numbers();
+      hello->signatures = numbersOf(body.vector(2));
       return;
     case kVersions:
-      hello->versions = body.vector(1).numbers();
+      hello->versions = numbersOf(body.vector(1));
       return;
     case kPointFormats:
-      for (const char format : body.vector(1).rest()) {
+      for (const char format : body.vector(1)) {
         hello->point_formats.push_back(static_cast<uint8_t>(format));
       }
       return;
@@ -104,17 +78,17 @@ bool readMessage(std::string_view message, ClientHello* hello) {
   if (hello->version >> 8 != 3) return false;
   reader.take(kRandomBytes);
   reader.vector(1);  // A session's id.
-  hello->ciphers = reader.vector(2).numbers();
+  hello->ciphers = numbersOf(reader.vector(2));
   reader.vector(1);  // Ways to compress.
-  if (reader.failed() || hello->ciphers.empty()) return false;
-  if (reader.empty()) return true;
-  HelloReader extensions = reader.vector(2);
-  while (!extensions.empty() && !extensions.failed()) {
+  if (reader.hasFailed() || hello->ciphers.empty()) return false;
+  if (reader.isAtEnd()) return true;
+  HelloReader extensions(reader.vector(2));
+  while (!extensions.isAtEnd()) {
     const auto type = static_cast<uint16_t>(extensions.number(2));
     hello->extensions.push_back(type);
-    readExtension(type, extensions.vector(2), hello);
+    readExtension(type, HelloReader(extensions.vector(2)), hello);
   }
-  return !reader.failed() && !extensions.failed();
+  return !reader.hasFailed() && !extensions.hasFailed();
 }
 
 // Values that clients make up so that servers take what they do not know.
