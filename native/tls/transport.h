@@ -75,6 +75,8 @@ class Transport final : public net::Transport, private net::Timer {
   // then.
   bool isWorthBeginning(int fd);
   void refuse(int fd, const HelloCheck& check);
+  // What a client has said that no handshake begins with.
+  static void dropWaiting(int fd);
   bool lacksVerifier() const;
   int verify(X509_STORE_CTX* store);
   std::string_view workload() const;
