@@ -107,6 +107,15 @@ class Router final : private upstream::AttemptOwner,
   upstream::HttpPool* choosePool(const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
   bool checkStrictly(const http::HeaderMap& headers);
+  // It was answered.
+  bool isShed();
+  void answerMaintenance();
+  bool isDropped();
+  bool isHeldBack();
+  void answerNoHost(uint16_t status = 503);
+  void send(http::RequestHead& head, upstream::HttpPool& pool);
+
+  // ---- router_wish.cc: which host it wants ----
   upstream::HttpPool* chooseByWish(const route::RequestView& view,
                                    const filters::FilterNotes::OverrideHost* named);
   void wishByName(const plan::NamedHosts& hosts, std::string_view authority);
@@ -115,13 +124,6 @@ class Router final : private upstream::AttemptOwner,
   void tellChosenHost(const upstream::Host& host);
   upstream::HostWish wish() const;
   void tellNewCookies(http::HeaderMap& headers) const;
-  // It was answered.
-  bool isShed();
-  void answerMaintenance();
-  bool isDropped();
-  bool isHeldBack();
-  void answerNoHost(uint16_t status = 503);
-  void send(http::RequestHead& head, upstream::HttpPool& pool);
 
   // ---- router_host.cc: a host that is not known yet ----
   // True: the request goes on once its host has been looked up.
