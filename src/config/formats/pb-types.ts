@@ -222,8 +222,19 @@ function fieldsOf(schema: Schema, shape: Shape): Fields {
 /** Those that a message has, in the order of its type, whatever that of its bytes. */
 export function fieldsIn(wire: WireMessage, schema: Schema, shape: Shape): readonly PlacedField[] {
   const fields = fieldsOf(schema, shape);
-  const present = Object.keys(wire).flatMap((name) => fields.get(name) ?? []);
-  return present.sort((one, other) => one.place - other.place);
+  const present: PlacedField[] = [];
+  let isSorted = true;
+  for (const name of Object.keys(wire)) {
+    const value = wire[name];
+    // protobufjs has a list for each repeated field.
+    if (Array.isArray(value) && value.length === 0) continue;
+    const field = fields.get(name);
+    if (!field) continue;
+    const last = present.at(-1);
+    if (last && last.place > field.place) isSorted = false;
+    present.push(field);
+  }
+  return isSorted ? present : present.sort((one, other) => one.place - other.place);
 }
 
 function describe(field: Field, message: string): Protobuf.IField {

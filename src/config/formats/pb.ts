@@ -107,8 +107,6 @@ class Reading {
   #field(field: Field, value: unknown, depth: number): unknown {
     if (field.label === 'one') return this.#one(field.value, value, depth);
     const items = value as readonly unknown[];
-    // protobufjs has a list for each repeated field.
-    if (items.length === 0) return undefined;
     if (field.label === 'map') return this.#map(field, items as readonly WireMessage[], depth);
     return items.map((item, index) => {
       this.#path.push(index);

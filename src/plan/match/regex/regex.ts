@@ -54,13 +54,24 @@ export function compileRegex(
   return compile(pattern, 'latin1', CONFIGURATION_BOUNDS, limit);
 }
 
+/** What is asked again and again, as by scrapers, is compiled once; few of them, and short ones. */
+const knownFilters = new Map<string, CompiledRegex>();
+const KNOWN_FILTERS = 16;
+const LONG_FILTER = 1024;
+
 /**
  * Compiles a filter of the admin interface: a character is a code point, bytes that are no UTF-8
  * match nothing. In the pattern they have become U+FFFD, which no name has. Never throws.
  */
 export function compileFilter(pattern: string): CompiledRegex {
   if (pattern.includes('\ufffd')) return NO_UTF8;
-  return compile(pattern, 'utf8', FILTER_BOUNDS);
+  if (pattern.length > LONG_FILTER) return compile(pattern, 'utf8', FILTER_BOUNDS);
+  const known = knownFilters.get(pattern);
+  if (known) return known;
+  const compiled = compile(pattern, 'utf8', FILTER_BOUNDS);
+  if (knownFilters.size >= KNOWN_FILTERS) knownFilters.clear();
+  knownFilters.set(pattern, compiled);
+  return compiled;
 }
 
 /**

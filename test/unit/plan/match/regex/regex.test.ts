@@ -50,6 +50,16 @@ test('a filter takes characters of one to four bytes, whatever the case', () => 
   }
 });
 
+test('a filter that is asked for again is not compiled again, as long as few others are', () => {
+  const filter = '^cluster\\.(one|two)\\.';
+  const first = compileFilter(filter);
+  assert.equal(compileFilter(filter), first);
+  for (let other = 0; other < 100; ++other) compileFilter(`${filter}${other}`);
+  const later = compileFilter(filter);
+  assert.notEqual(later, first);
+  assert.deepEqual(later, first);
+});
+
 test('errors are in the words of RE2', () => {
   const wanted: Record<string, string> = {
     '[': 'missing ]: [',
