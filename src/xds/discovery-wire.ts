@@ -129,6 +129,9 @@ export async function decodeDelta(bytes: Buffer): Promise<DiscoveryResponse> {
 /** A copy: what is kept of a resource does not keep the whole response. */
 const bytesOf = (reader: Protobuf.Reader): Buffer => Buffer.from(reader.bytes());
 
+/** A part of what is read, which is such a copy itself. */
+const partOf = (reader: Protobuf.Reader): Buffer => reader.bytes() as Buffer;
+
 /** Whether it knows the field; others are passed over. */
 type TakeField = (field: number, reader: Protobuf.Reader) => boolean;
 
@@ -175,7 +178,7 @@ function decodeAny(bytes: Buffer): Pick<RawResource, 'url' | 'bytes'> {
   const any: { url: string; bytes: Buffer } = { url: '', bytes: Buffer.alloc(0) };
   walk(bytes, (field, reader) => {
     if (field === 1) any.url = reader.string();
-    else if (field === 2) any.bytes = bytesOf(reader);
+    else if (field === 2) any.bytes = partOf(reader);
     else return false;
     return true;
   });
@@ -189,10 +192,10 @@ function decodeResource(bytes: Buffer): RawResource {
   const aliases: string[] = [];
   walk(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
-    else if (field === 2) any = decodeAny(bytesOf(reader));
+    else if (field === 2) any = decodeAny(partOf(reader));
     else if (field === 3) fields.name = reader.string();
     else if (field === 4) aliases.push(reader.string());
-    else if (field === 6) ttlMs = decodeDuration(bytesOf(reader));
+    else if (field === 6) ttlMs = decodeDuration(partOf(reader));
     else return false;
     return true;
   });
