@@ -190,20 +190,22 @@ const nameOfUnnamed = (): string => (unnamed ??= crypto().randomUUID());
 /** A listener by its name, in each of the states that it is in: of errors it is told whatever is asked. */
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
-  const add = (message: Listener, state: string, value: PlainObject): void => {
-    const name = message.name ?? '';
+  const add = (name: string, state: string, value: PlainObject): void => {
     const known = states.get(name) ?? {};
     known[state] = value;
     states.set(name, known);
   };
-  for (const one of lds.active) add(one.message, 'active_state', listenerState(one));
-  for (const one of lds.warming) add(one.message, 'warming_state', listenerState(one));
+  for (const one of lds.active) add(one.name, 'active_state', listenerState(one));
+  for (const one of lds.warming) add(one.name, 'warming_state', listenerState(one));
   // Of several the one that drains longest is shown.
-  for (const one of lds.draining) add(one.message, 'draining_state', listenerState(one));
+  for (const one of lds.draining) add(one.name, 'draining_state', listenerState(one));
   for (const { message, details, attemptMs, isKept } of lds.refused) {
     if (!isKept) continue;
     const last_update_attempt = timestamp(attemptMs);
-    add(message, 'error_state', { ...failure(message), last_update_attempt, details });
+    add(message.name ?? '', 'error_state', {
+      ...failure(message),
+      ...{ last_update_attempt, details },
+    });
   }
   for (const [name, shown] of states) {
     const own = { name: name || nameOfUnnamed() };
