@@ -40,6 +40,7 @@ export class ScopeSubscription {
   readonly #subscription: Subscription;
   #scopes: ReadonlyMap<string, Scope> = new Map();
   #version = '';
+  #hasCome = false;
   /** Made of an update that was not taken: their tables are given back. */
   #refused: readonly Scope[] = [];
   #onFirst: () => void = () => undefined;
@@ -78,6 +79,11 @@ export class ScopeSubscription {
   /** Of the latest update that was taken. */
   get version(): string {
     return this.#version;
+  }
+
+  /** An update was taken. */
+  get hasCome(): boolean {
+    return this.#hasCome;
   }
 
   get current(): readonly DynamicScope[] {
@@ -136,8 +142,10 @@ export class ScopeSubscription {
     this.#refused = fresh;
     return () => {
       const wrong = this.#apply(after, fresh);
-      if (wrong === undefined) this.#version = version;
-      return wrong;
+      if (wrong !== undefined) return wrong;
+      this.#version = version;
+      this.#hasCome = true;
+      return undefined;
     };
   }
 

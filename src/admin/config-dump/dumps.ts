@@ -47,17 +47,15 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   const dynamic = [...all, ...host.madeClusters].toSorted((a, b) =>
     (a.message.name ?? '') < (b.message.name ?? '') ? -1 : 1,
   );
+  const inUse = dynamic.flatMap((one) =>
+    isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
+  );
   const lds = host.xds?.listeners();
   return [
     dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
-      dynamic_active_clusters: () =>
-        dynamicClusterItems(
-          dynamic.flatMap((one) =>
-            isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
-          ),
-        ),
+      dynamic_active_clusters: () => dynamicClusterItems(inUse),
       dynamic_warming_clusters: () =>
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
@@ -72,7 +70,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
               dynamic_endpoint_configs: () =>
                 endpointItems(
                   host,
-                  dynamic.map(({ message }) => message),
+                  inUse.map(({ message }) => message),
                 ),
             },
           ),
@@ -170,10 +168,12 @@ function* endpointItems(
 ): Generator<DumpItem> {
   for (const cluster of clusters) {
     const name = cluster.name ?? '';
-    const dynamic = xds?.endpointsOf(name);
+    // Where another one waits in its place, what is told of hosts is that one's.
+    const dynamic = xds?.isWarming(name) ? undefined : xds?.endpointsOf(name);
+    const shownName = cluster.eds_cluster_config?.service_name || name;
     const configured = dynamic
       ? { ...cluster, name: dynamic.serviceName || name, load_assignment: dynamic.assignment ?? {} }
-      : cluster;
+      : { ...cluster, name: shownName };
     const assignment = liveAssignment(configured, readLiveHosts(native, name));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
     yield {
@@ -309,7 +309,8 @@ function* inlineScopeItems(host: AdminHost): Generator<DumpItem> {
 }
 
 function* dynamicScopeItems({ xds }: AdminHost): Generator<DumpItem> {
-  for (const { name, version, all } of xds?.scopes() ?? []) {
+  for (const { name, version, hasCome, all } of xds?.scopes() ?? []) {
+    if (!hasCome) continue;
     const updatedMs = Math.max(0, ...all.map((scope) => scope.updatedMs));
     yield {
       name,
