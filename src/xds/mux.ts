@@ -190,7 +190,8 @@ export class Mux {
       return undefined;
     }
     const { type } = state.api;
-    const decoded = await decodeResources(response, NAME_FIELDS[type] ?? 'name', this.#host);
+    const nameField = NAME_FIELDS[type] ?? 'name';
+    const decoded = await decodeResources(response, nameField, this.#host, this.isDelta);
     // The stream has ended meanwhile: the next has all of it again.
     if (stream !== this.#current) return undefined;
     if ('why' in decoded) state.refuse(response, decoded.why);
