@@ -284,6 +284,8 @@ for (const way of ['ads', 'delta-ads'] as const) {
     const again = plane.requests.slice(asked);
     const first = again.find(({ type }) => type === CLUSTER);
     assert.equal(again.filter(({ node }) => node?.id === 'one').length, 1);
+    const types = [...new Set(again.map(({ type }) => type))];
+    assert.deepEqual(types, [RUNTIME, CLUSTER, ENDPOINTS, LISTENER, ROUTES]);
     if (way === 'ads') assert.equal(first?.version_info, 'c1');
     else assert.deepEqual(Object.keys(first?.initial_resource_versions ?? {}), ['a']);
   });
