@@ -30,7 +30,25 @@ export function parseResourceName(text: string): ResourceName | undefined {
 export function writeResourceName({ authority, type, id, context }: ResourceName): string {
   const pairs = [...context].sort(([a], [b]) => (a < b ? -1 : 1));
   const query = pairs.map(([name, value]) => `${name}=${value}`).join('&');
-  return `xdstp://${authority}/${type}/${id}${query === '' ? '' : `?${query}`}`;
+  const path = id.split('/').map(respellSegment).join('/');
+  return `xdstp://${authority}/${type}/${path}${query === '' ? '' : `?${query}`}`;
+}
+
+/** As the real server, which writes `%20` as a blank, and percents only where it must. */
+function respellSegment(text: string): string {
+  if (!/[^\w.*-]/.test(text)) return text;
+  const bytes = Buffer.from(
+    Buffer.from(text)
+      .toString('latin1')
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    'latin1',
+  );
+  return bytes
+    .toString('latin1')
+    .replaceAll(
+      /[\0-\x1f~-\xff%?#[\]]/g,
+      (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    );
 }
 
 /** As writeResourceName; all other names as they are. */

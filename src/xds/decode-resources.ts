@@ -13,11 +13,17 @@ import type { KnownResource } from './watcher.js';
 export type DecodedResources =
   { readonly resources: readonly KnownResource[] } | { readonly why: string };
 
+/** `url`: of a resource, or '' where it has none. */
+export const otherTypeInDelta = (url: string, wanted: string): string =>
+  `type URL ${url} embedded in an individual Any does not match the message-wide type URL ${wanted} in ` +
+  'DeltaDiscoveryResponse';
+
 /** Never rejects for what the bytes say. `nameField`: in which field resources have their names. */
 export async function decodeResources(
   { resources: raw, url }: DiscoveryResponse,
   nameField: string,
   host: SubscriptionHost,
+  isDelta = false,
 ): Promise<DecodedResources> {
   const resources: KnownResource[] = [];
   const errors: string[] = [];
@@ -30,7 +36,9 @@ export async function decodeResources(
       else resources.push(decoded.resource);
     } else {
       errors.push(
-        `${one.url} does not match the message-wide type URL ${url} in DiscoveryResponse`,
+        isDelta
+          ? otherTypeInDelta(one.url, url)
+          : `${one.url} does not match the message-wide type URL ${url} in DiscoveryResponse`,
       );
     }
     const pause = slices.pause();

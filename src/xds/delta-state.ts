@@ -1,7 +1,8 @@
 // Incremental: each response has what is new, what has changed, and the names of what is gone.
 import { unawaited } from '../base/bugs.js';
+import { otherTypeInDelta } from './decode-resources.js';
 import { encodeDelta, type DiscoveryResponse, type RawResource } from './discovery-wire.js';
-import { NO_VERSION, TypeState, namesIn } from './type-state.js';
+import { NO_VERSION, TypeState, isIn, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -57,11 +58,7 @@ export class DeltaState extends TypeState {
       return;
     }
     if (response.resources.some((resource) => this.#isEmpty(resource))) {
-      this.refuse(
-        response,
-        'type URL  embedded in an individual Any does not match the message-wide type URL ' +
-          `${this.url} in DeltaDiscoveryResponse`,
-      );
+      this.refuse(response, otherTypeInDelta('', this.url));
       return;
     }
     const changed = [...resources.map(({ name }) => name), ...removed];
@@ -78,7 +75,11 @@ export class DeltaState extends TypeState {
       this.refuseRest(response, refusals);
       return;
     }
-    for (const resource of resources) this.known.set(resource.name, resource);
+    const names = this.names();
+    for (const resource of resources) {
+      // As the real server: who asks later for what came unasked waits until it comes again.
+      if (ofAll.length > 0 || isIn(names, resource.name)) this.known.set(resource.name, resource);
+    }
     for (const name of removed) this.known.delete(name);
     this.tellAbsent(new Set(removed), version);
     this.keepTime(response, namesIn(response, resources));

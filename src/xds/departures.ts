@@ -11,6 +11,8 @@ import { encodeUpdate, type Update } from '../plan/plan.gen.js';
 export interface DynamicListener {
   /** Among all there ever are. */
   readonly id: number;
+  /** Its own, or the one that it was given. */
+  readonly name: string;
   readonly version: string;
   readonly message: Listener;
   readonly chains: ReadonlyMap<string, DynamicChain>;

@@ -197,7 +197,10 @@ export class ListenerSubscription {
     version: string,
     describe: (issue: Issue) => string,
   ): ReturnType<Commit> {
-    const wanted = new Set(resources.map(({ message }) => (message as Listener).name ?? ''));
+    const unnamed = this.#unnamed();
+    const wanted = new Set(
+      resources.map(({ message }) => (message as Listener).name || (unnamed.get(message) ?? '')),
+    );
     const removed = [...this.#current.keys()].filter((known) => !wanted.has(known));
     const round = new Round(removed, this.#current);
     const outcomes: Outcome[] = [];
@@ -210,6 +213,12 @@ export class ListenerSubscription {
         return;
       }
       seen.add(name);
+      if (unnamed.has(message)) {
+        const held = this.#waiting.find(unnamed.get(message) ?? '');
+        if (held) round.add(held);
+        outcomes.push({ message: listener });
+        return;
+      }
       if (faults.length > 0) {
         outcomes.push({ message: listener, refusal: refusalOfFaults(faults, describe) });
         return;
@@ -220,6 +229,15 @@ export class ListenerSubscription {
     });
     this.#begin(round, wanted);
     return this.#conclude(removed, outcomes, version);
+  }
+
+  /**
+   * By their messages: as they are called here. Of an incremental stream what has not changed is the same
+   * object; of others each update has listeners of its own, as in the real server.
+   */
+  #unnamed(): ReadonlyMap<object, string> {
+    const all = [...this.#current.values(), ...this.warming];
+    return new Map(all.flatMap(({ message, name }) => (message.name ? [] : [[message, name]])));
   }
 
   /** Puts in place what has all that it needs; the others wait, each for itself. */
@@ -366,10 +384,11 @@ export class ListenerSubscription {
 
   #settle(change: Change): void {
     const { id, version, message, plan, chains, before, isInPlace, discovered } = change;
-    this.#current.set(plan.name ?? '', {
+    const name = plan.name ?? '';
+    this.#current.set(name, {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,
-      ...{ id, message, chains, plan, discovered, updatedMs: Date.now() },
+      ...{ id, name, message, chains, plan, discovered, updatedMs: Date.now() },
     });
     if (!before) return;
     if (!isInPlace) {

@@ -17,14 +17,6 @@ const NAME_FIELDS: Readonly<Record<string, string>> = {
   'envoy.config.endpoint.v3.ClusterLoadAssignment': 'cluster_name',
 };
 
-/** Requests of these go before others: what routes and listeners name is there before them. */
-const ORDER = [
-  'envoy.config.cluster.v3.Cluster',
-  'envoy.config.endpoint.v3.ClusterLoadAssignment',
-  'envoy.config.listener.v3.Listener',
-  'envoy.config.route.v3.RouteConfiguration',
-];
-
 export interface MuxParts {
   /** How the names of its statistics begin. */
   readonly statPrefix: string;
@@ -42,7 +34,7 @@ export class Mux {
   readonly #statPrefix: string;
   readonly #stream: DiscoveryStream;
   readonly #onStop: () => void;
-  /** By URL. */
+  /** By URL, in the order in which they were first asked for: as in the real server that of requests. */
   readonly #types = new Map<string, TypeState>();
   /** By URL: nothing is asked and answered of it for now. */
   readonly #held = new Set<string>();
@@ -190,7 +182,8 @@ export class Mux {
       return undefined;
     }
     const { type } = state.api;
-    const decoded = await decodeResources(response, NAME_FIELDS[type] ?? 'name', this.#host);
+    const nameField = NAME_FIELDS[type] ?? 'name';
+    const decoded = await decodeResources(response, nameField, this.#host, this.isDelta);
     // The stream has ended meanwhile: the next has all of it again.
     if (stream !== this.#current) return undefined;
     if ('why' in decoded) state.refuse(response, decoded.why);
@@ -213,13 +206,8 @@ export class Mux {
   /** `answered`: as in the real server, what its resources made others ask for is asked before its answer. */
   #flush(answered?: TypeState): void {
     if (!this.#stream.isOpen) return;
-    const place = (state: TypeState): number => {
-      if (state === answered) return ORDER.length + 1;
-      const index = ORDER.indexOf(state.api.type);
-      return index < 0 ? ORDER.length : index;
-    };
-    const states = [...this.#types.values()].toSorted((a, b) => place(a) - place(b));
-    for (const state of states) {
+    const others = [...this.#types.values()].filter((state) => state !== answered);
+    for (const state of answered ? [...others, answered] : others) {
       if (this.#held.has(state.url)) continue;
       for (let next = this.#request(state); next; next = this.#request(state)) {
         const bytes = next;

@@ -9,6 +9,7 @@ import { compileRouteTable } from '../plan/route/route-table.js';
 import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
 import { Place } from '../plan/message/place.js';
 import { SRDS } from './api.js';
+import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -40,6 +41,7 @@ export class ScopeSubscription {
   readonly #subscription: Subscription;
   #scopes: ReadonlyMap<string, Scope> = new Map();
   #version = '';
+  #hasCome = false;
   /** Made of an update that was not taken: their tables are given back. */
   #refused: readonly Scope[] = [];
   #onFirst: () => void = () => undefined;
@@ -58,7 +60,7 @@ export class ScopeSubscription {
     this.#context = context;
     this.#host = host;
     this.#events = events;
-    this.#statPrefix = native.addScopedRdsStats(plan.statPrefix, plan.name);
+    this.#statPrefix = native.addScopedRdsStats(scopeText(plan.statPrefix), scopeText(plan.name));
     this.#subscription = new Subscription(
       {
         ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS },
@@ -78,6 +80,11 @@ export class ScopeSubscription {
   /** Of the latest update that was taken. */
   get version(): string {
     return this.#version;
+  }
+
+  /** An update was taken. */
+  get hasCome(): boolean {
+    return this.#hasCome;
   }
 
   get current(): readonly DynamicScope[] {
@@ -136,8 +143,10 @@ export class ScopeSubscription {
     this.#refused = fresh;
     return () => {
       const wrong = this.#apply(after, fresh);
-      if (wrong === undefined) this.#version = version;
-      return wrong;
+      if (wrong !== undefined) return wrong;
+      this.#version = version;
+      this.#hasCome = true;
+      return undefined;
     };
   }
 

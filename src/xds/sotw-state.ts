@@ -7,6 +7,8 @@ import type { KnownResource } from './watcher.js';
 
 export class SotwState extends TypeState {
   #nonce = '';
+  /** On any stream. */
+  #wasAsked = false;
   /** To be told with the next request; undefined: it was told. */
   #answer: { readonly error: string | undefined } | undefined;
   /** What watchers of all were told, where resources have times to live. */
@@ -26,6 +28,10 @@ export class SotwState extends TypeState {
     resources: readonly KnownResource[],
   ): Promise<void> {
     const { version } = response;
+    if (this.watchers.size === 0) {
+      this.#takeUnasked(response);
+      return;
+    }
     const { streams } = this;
     const beats = response.resources.filter(({ isHeartbeat }) => isHeartbeat);
     const isAllBeats = beats.length > 0 && resources.length === 0;
@@ -49,6 +55,16 @@ export class SotwState extends TypeState {
     this.answer(response, undefined);
   }
 
+  /** Nobody asks any more: as the real server, nothing is taken, and that there is nothing needs no answer. */
+  #takeUnasked(response: DiscoveryResponse): void {
+    if (response.resources.length > 0) {
+      this.answer(response, undefined);
+      return;
+    }
+    this.version = response.version;
+    this.#nonce = response.nonce;
+  }
+
   /** Only where some of them may go by themselves. */
   #keepsLatest({ resources }: DiscoveryResponse): boolean {
     return resources.some(({ ttlMs }) => ttlMs !== undefined);
@@ -64,12 +80,13 @@ export class SotwState extends TypeState {
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
     const names = this.names();
     const isEmpty = this.watchers.size === 0;
-    // Nobody has asked on this stream, and nobody asks.
-    if (isEmpty && this.#sent === undefined) return undefined;
+    // As the real server: once somebody has asked, each stream hears of the type.
+    if (isEmpty && !this.#wasAsked) return undefined;
     const isSame = this.#isSent(names, isEmpty);
     if (!isSame) this.forgetOthers(names);
     if (isSame && !this.#answer) return undefined;
     const error = this.#answer?.error;
+    this.#wasAsked = true;
     this.#sent = { names, isEmpty };
     this.#answer = undefined;
     return encodeSotw({

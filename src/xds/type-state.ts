@@ -25,6 +25,10 @@ export function namesIn(
   return (index) => names[index];
 }
 
+/** Whether `wanted` has it, or a collection that it is in. */
+export const isIn = (wanted: ReadonlySet<string>, name: string): boolean =>
+  wanted.has(canonicalName(name)) || wanted.has(collectionOf(name) ?? '');
+
 /** Of an update. */
 export interface Refusal {
   readonly watcher: Watcher;
@@ -192,8 +196,7 @@ export abstract class TypeState {
   /** What nobody asks for is not kept. */
   protected forgetOthers(wanted: ReadonlySet<string>): void {
     for (const name of this.known.keys()) {
-      const isWanted = wanted.has(canonicalName(name)) || wanted.has(collectionOf(name) ?? '');
-      if (!isWanted) this.known.delete(name);
+      if (!isIn(wanted, name)) this.known.delete(name);
     }
   }
 

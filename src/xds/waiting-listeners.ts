@@ -57,12 +57,12 @@ export class WaitingListeners {
 
   /** Those first that have waited longest. */
   get listeners(): readonly DynamicListener[] {
-    const all = [...this.#all.values()].toSorted((a, b) => a.sinceMs - b.sinceMs);
-    return all.map(({ change, sinceMs }) => {
+    const all = [...this.#all].toSorted(([, a], [, b]) => a.sinceMs - b.sinceMs);
+    return all.map(([name, { change, sinceMs }]) => {
       const { id, before, message, chains, discovered, isInPlace } = change;
       // As the real server: what changes in place goes on under the version that it came with.
       const version = before && isInPlace ? before.version : change.version;
-      return { id, version, message, chains, discovered, updatedMs: sinceMs };
+      return { id, name, version, message, chains, discovered, updatedMs: sinceMs };
     });
   }
 

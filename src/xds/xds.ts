@@ -248,10 +248,12 @@ export class Xds {
   scopes(): readonly {
     readonly name: string;
     readonly version: string;
+    /** False: they are waited for. */
+    readonly hasCome: boolean;
     readonly all: readonly DynamicScope[];
   }[] {
-    return [...this.#scopes.values()].map(({ name, version, current }) => ({
-      ...{ name, version, all: current },
+    return [...this.#scopes.values()].map(({ name, version, hasCome, current }) => ({
+      ...{ name, version, hasCome, all: current },
     }));
   }
 
@@ -277,9 +279,11 @@ export class Xds {
 
   /** Pairs in a row: a cluster, and what its hosts are called in EDS where that is another name. */
   serviceNames(): string[] {
-    return [...this.#hosts.endpoints].flatMap(([cluster, { serviceName }]) =>
-      serviceName === '' ? [] : [cluster, serviceName],
-    );
+    return [...this.#hosts.endpoints].flatMap(([cluster, { serviceName }]) => {
+      const { message } = this.replaced(cluster) ?? {};
+      const shown = message ? (message.eds_cluster_config?.service_name ?? '') : serviceName;
+      return shown === '' ? [] : [cluster, shown];
+    });
   }
 
   /** Those of CDS, and the version of its latest update. */
@@ -306,8 +310,10 @@ export class Xds {
     if (!from) return undefined;
     const { version, warming, draining, refused, chains } = from;
     const rest = { version, draining, refused, chains };
-    const early = this.#isStarted ? [] : warming;
-    return { ...rest, active: [...from.current], warming, early };
+    const active = [...from.current];
+    if (this.#isStarted) return { ...rest, active, warming, early: [] };
+    // As in the real server, whose workers have none of them yet.
+    return { ...rest, active: [], warming: [...active, ...warming], early: warming };
   }
 
   /** Listeners may listen again. */

@@ -284,6 +284,8 @@ for (const way of ['ads', 'delta-ads'] as const) {
     const again = plane.requests.slice(asked);
     const first = again.find(({ type }) => type === CLUSTER);
     assert.equal(again.filter(({ node }) => node?.id === 'one').length, 1);
+    const types = [...new Set(again.map(({ type }) => type))];
+    assert.deepEqual(types, [RUNTIME, CLUSTER, ENDPOINTS, LISTENER, ROUTES]);
     if (way === 'ads') assert.equal(first?.version_info, 'c1');
     else assert.deepEqual(Object.keys(first?.initial_resource_versions ?? {}), ['a']);
   });
@@ -351,4 +353,40 @@ test('the certificate of a listener comes by a control plane, and the start wait
   assert.equal(socket.getPeerCertificate().raw.toString('base64'), own);
   socket.destroy();
   assert.equal(await stat(proxy, 'sds.own.update_success'), '1');
+});
+
+test('a listener without a name stays when others change, where only what changes is told', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const said = (text: string): Message => ({
+    filters: [
+      {
+        name: 'said',
+        typed_config: {
+          '@type': `${ANY}envoy.extensions.filters.network.direct_response.v3.Config`,
+          response: { inline_string: text },
+        },
+      },
+    ],
+  });
+  const unnamed = { address: address(0), filter_chains: [said('unnamed')] };
+  const named = (name: string): Message => ({
+    ...{ name, address: address(0), filter_chains: [said(name)] },
+  });
+  plane.set(CLUSTER, 'c1', []);
+  plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
+  plane.set(LISTENER, 'l1', [unnamed, named('one')]);
+  const proxy = await startProxy(t, bootstrap('delta-ads', plane), '--concurrency', '1');
+  const page = async (path: string): Promise<string> => (await fetch(proxy.adminUrl + path)).text();
+  const names = async (): Promise<readonly string[]> => {
+    const text = await page('/listeners');
+    return text.split('\n').map((line) => line.split('::')[0] ?? '');
+  };
+  const [given = '', one] = await names();
+  assert.match(given, /^[0-9a-f]{8}-/);
+  assert.equal(one, 'one');
+  plane.set(LISTENER, 'l2', [unnamed, named('one'), named('two')]);
+  await until('another one', async () => (await names()).includes('two'));
+  assert.deepEqual(await names(), [given, 'one', 'two', '']);
+  assert.equal(await stat(proxy, 'listener_manager.listener_added'), '3');
+  assert.ok((await page('/config_dump?resource=dynamic_listeners')).includes(given));
 });

@@ -47,17 +47,15 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   const dynamic = [...all, ...host.madeClusters].toSorted((a, b) =>
     (a.message.name ?? '') < (b.message.name ?? '') ? -1 : 1,
   );
+  const inUse = dynamic.flatMap((one) =>
+    isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
+  );
   const lds = host.xds?.listeners();
   return [
     dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
-      dynamic_active_clusters: () =>
-        dynamicClusterItems(
-          dynamic.flatMap((one) =>
-            isWarming(host, one.message) ? (replacedBy(host, one.message) ?? []) : one,
-          ),
-        ),
+      dynamic_active_clusters: () => dynamicClusterItems(inUse),
       dynamic_warming_clusters: () =>
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
@@ -72,7 +70,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
               dynamic_endpoint_configs: () =>
                 endpointItems(
                   host,
-                  dynamic.map(({ message }) => message),
+                  inUse.map(({ message }) => message),
                 ),
             },
           ),
@@ -170,10 +168,12 @@ function* endpointItems(
 ): Generator<DumpItem> {
   for (const cluster of clusters) {
     const name = cluster.name ?? '';
-    const dynamic = xds?.endpointsOf(name);
+    // Where another one waits in its place, what is told of hosts is that one's.
+    const dynamic = xds?.isWarming(name) ? undefined : xds?.endpointsOf(name);
+    const shownName = cluster.eds_cluster_config?.service_name || name;
     const configured = dynamic
       ? { ...cluster, name: dynamic.serviceName || name, load_assignment: dynamic.assignment ?? {} }
-      : cluster;
+      : { ...cluster, name: shownName };
     const assignment = liveAssignment(configured, readLiveHosts(native, name));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
     yield {
@@ -190,20 +190,22 @@ const nameOfUnnamed = (): string => (unnamed ??= crypto().randomUUID());
 /** A listener by its name, in each of the states that it is in: of errors it is told whatever is asked. */
 function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
   const states = new Map<string, Record<string, PlainObject>>();
-  const add = (message: Listener, state: string, value: PlainObject): void => {
-    const name = message.name ?? '';
+  const add = (name: string, state: string, value: PlainObject): void => {
     const known = states.get(name) ?? {};
     known[state] = value;
     states.set(name, known);
   };
-  for (const one of lds.active) add(one.message, 'active_state', listenerState(one));
-  for (const one of lds.warming) add(one.message, 'warming_state', listenerState(one));
+  for (const one of lds.active) add(one.name, 'active_state', listenerState(one));
+  for (const one of lds.warming) add(one.name, 'warming_state', listenerState(one));
   // Of several the one that drains longest is shown.
-  for (const one of lds.draining) add(one.message, 'draining_state', listenerState(one));
+  for (const one of lds.draining) add(one.name, 'draining_state', listenerState(one));
   for (const { message, details, attemptMs, isKept } of lds.refused) {
     if (!isKept) continue;
     const last_update_attempt = timestamp(attemptMs);
-    add(message, 'error_state', { ...failure(message), last_update_attempt, details });
+    add(message.name ?? '', 'error_state', {
+      ...failure(message),
+      ...{ last_update_attempt, details },
+    });
   }
   for (const [name, shown] of states) {
     const own = { name: name || nameOfUnnamed() };
@@ -307,7 +309,8 @@ function* inlineScopeItems(host: AdminHost): Generator<DumpItem> {
 }
 
 function* dynamicScopeItems({ xds }: AdminHost): Generator<DumpItem> {
-  for (const { name, version, all } of xds?.scopes() ?? []) {
+  for (const { name, version, hasCome, all } of xds?.scopes() ?? []) {
+    if (!hasCome) continue;
     const updatedMs = Math.max(0, ...all.map((scope) => scope.updatedMs));
     yield {
       name,

@@ -31,34 +31,63 @@ function initDump(host: AdminHost): AdminReply {
   const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
   const known = xds ? xds.unready : [];
   const unready = known && new Set(known);
+  const isUnready = ({ until }: Target): boolean =>
+    !unready || until.some((one) => unready.has(one));
   const fixed = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
   const warming = (xds?.listeners()?.warming ?? []).map(({ message }) => message);
   const ofListeners = [...fixed, ...warming].map((listener) => ({
     listener,
-    targets: targetsOf(listener).filter((target) => unready?.has(target) ?? true),
+    targets: targetsOf(listener, xds?.scopes() ?? []).filter(isUnready),
   }));
   const dumps = ofListeners.map(({ listener, targets }) => ({
     name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,
-    ...(targets.length > 0 && { target_names: targets.map((one) => `shared target ${one}`) }),
+    ...(targets.length > 0 && { target_names: [...new Set(targets.map(({ shown }) => shown))] }),
   }));
   return jsonReply(dumps.length > 0 ? { unready_targets_dumps: dumps } : {});
 }
 
-/** What it may wait for: routes and filters that come later. */
-function targetsOf(message: object): string[] {
-  const targets = new Set<string>();
+interface Target {
+  readonly shown: string;
+  /** What it is waited for, as the control plane's part calls it: any of it. */
+  readonly until: readonly string[];
+}
+
+const shared = (name: string, ...until: readonly string[]): Target => ({
+  shown: `shared target ${name}`,
+  until: [name, ...until],
+});
+
+const tableTarget = (name: string): string => `RdsRouteConfigSubscription RDS init ${name}`;
+
+type Scopes = ReturnType<NonNullable<AdminHost['xds']>['scopes']>;
+
+/** What it may wait for: routes, scopes, filters and secrets that come later. */
+function targetsOf(message: object, scopes: Scopes): Target[] {
+  const targets: Target[] = [];
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
     const { name, config_discovery: filter, rds } = value as Readonly<Record<string, unknown>>;
-    if (filter) targets.add(`FilterConfigSubscription init ${String(name)}`);
+    if (filter) targets.push(shared(`FilterConfigSubscription init ${String(name)}`));
     const table = (rds as { readonly route_config_name?: string } | undefined)?.route_config_name;
-    const { sds_config: secrets } = value as Readonly<Record<string, unknown>>;
-    if (secrets) targets.add(`SdsApi ${String(name)}`);
-    if (table) targets.add(`RdsRouteConfigSubscription RDS init ${table}`);
+    const { sds_config: secrets, scoped_rds: isScoped } = value as Readonly<
+      Record<string, unknown>
+    >;
+    if (secrets) targets.push(shared(`SdsApi ${String(name)}`));
+    // Its virtual hosts are a part of it.
+    if (table) targets.push(shared(tableTarget(table), `VHDS ${table}`));
+    if (isScoped) targets.push(scopesTarget(String(name), scopes));
     for (const inner of Object.values(value)) visit(inner);
   };
   visit(message);
-  return [...targets];
+  return targets;
+}
+
+/** Scopes are there once their routes are. */
+function scopesTarget(name: string, scopes: Scopes): Target {
+  const own = scopes.find((one) => one.name === name)?.all ?? [];
+  const tables = own.flatMap(({ message }) => message.route_configuration_name ?? []);
+  const shown = "target ConfigSubscriptionCommonBase init target 'SRDS'";
+  return { shown, until: [`SRDS ${name}`, ...tables.map(tableTarget)] };
 }
 
 /** A number of 64 bits that tells configurations apart. */

@@ -30,6 +30,8 @@ test('a name has an authority, a type, an id and a context', () => {
 test('one name is spelled one way, and others stay as they are', () => {
   assert.equal(canonicalName('xdstp://a/T/x?b=2&a=1'), 'xdstp://a/T/x?a=1&b=2');
   assert.equal(canonicalName('plain?b=2&a=1'), 'plain?b=2&a=1');
+  assert.equal(canonicalName('xdstp://a/T/c%20d/%41%3a%7e'), 'xdstp://a/T/c d/A:%7E');
+  assert.equal(canonicalName('xdstp://a/T/ä%zz'), 'xdstp://a/T/%C3%A4%25zz');
   assert.equal(encodeContext('a=b&c%'), 'a%3Db%26c%25');
 });
 

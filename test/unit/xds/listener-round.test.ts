@@ -21,7 +21,8 @@ function known(
   chains = new Map<string, DynamicChain>(),
 ): KnownListener {
   const plan = { name, address: on(port) };
-  return { id: 1, version: 'v1', message: { name }, chains, discovered: [], plan, updatedMs: 0 };
+  const own = { id: 1, name, version: 'v1', message: { name } };
+  return { ...own, chains, discovered: [], plan, updatedMs: 0 };
 }
 
 const current = (...listeners: readonly KnownListener[]): ReadonlyMap<string, KnownListener> =>

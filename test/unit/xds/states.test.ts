@@ -94,6 +94,31 @@ test('a stream of the state of the world asks, takes, refuses, and says what it 
   assert.deepEqual(ask(), { version_info: 'v1', resource_names: ['one'] });
 });
 
+test('a plain stream hears of a type once somebody has asked, and takes nothing unasked', async () => {
+  const state = new SotwState(EDS);
+  const ask = (): unknown => next(state, 'DiscoveryRequest');
+  const one = new Recorder('one');
+  state.add(one);
+  ask();
+  await state.take(response(EDS, 'v1', 'n1'), [resource('one')]);
+  ask();
+  state.remove(one);
+  assert.deepEqual(ask(), { version_info: 'v1', response_nonce: 'n1' });
+  const raw = {
+    name: '',
+    version: '',
+    url: urlOf(EDS),
+    bytes: Buffer.of(),
+    isHeartbeat: false,
+  };
+  await state.take({ ...response(EDS, 'v2', 'n2'), resources: [raw] }, [resource('one')]);
+  assert.deepEqual(ask(), { version_info: 'v1', response_nonce: 'n2' });
+  await state.take(response(EDS, 'v3', 'n3'), []);
+  assert.equal(ask(), undefined);
+  state.opened();
+  assert.deepEqual(ask(), { version_info: 'v3' });
+});
+
 test('what one of those who ask refuses counts as refused for all of them, once', async () => {
   for (const state of [new SotwState(EDS), new DeltaState(EDS)]) {
     const [one, two] = [new Recorder('one'), new Recorder('two')];
@@ -153,6 +178,23 @@ test('an incremental stream tells what changes of what it asks, and what it has 
   });
   state.remove(two);
   assert.deepEqual(ask(), { resource_names_unsubscribe: ['two'] });
+});
+
+test('what an incremental stream brings unasked is not kept for whoever asks later', async () => {
+  const state = new DeltaState(EDS);
+  const [one, two] = [new Recorder('one'), new Recorder('two')];
+  state.add(one);
+  next(state, 'DeltaDiscoveryRequest');
+  await state.take(response(EDS, 's1', 'n1'), [resource('one', '1'), resource('two', '1')]);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), { response_nonce: 'n1' });
+  state.add(two);
+  assert.deepEqual(two.heard, []);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), { resource_names_subscribe: ['two'] });
+  state.opened();
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
+    resource_names_subscribe: ['one', 'two'],
+    initial_resource_versions: { one: '1' },
+  });
 });
 
 test('who asks an incremental stream for all is told of all, what has not changed as it was', async () => {
