@@ -412,8 +412,11 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
     case Reason::Overload:
       info_.flags.set(Flag::OverloadManager);
       break;
-    // As the real server has it, whoever ended the stream.
     case Reason::RemoteReset:
+      // Without a word: the client gave it up without an error.
+      if (!details.empty()) info_.flags.set(Flag::DownstreamRemoteReset);
+      break;
+    // As the real server has it, whoever ended the stream.
     case Reason::RemoteRefused:
     case Reason::ConnectError:
     case Reason::TooLarge:

@@ -274,10 +274,16 @@ class Reader final : public Session {
   bool isBroken() const { return is_broken_; }
 
  private:
-  void onFields(uint32_t id, std::string_view block, bool) override {
+  std::optional<Message> onBlockBegin(uint32_t id) override {
     sawStream(id);
-    ignoreBlock(block);
+    return Message::Request;
   }
+  void onFields(uint32_t, const Block& block, bool) override {
+    http::RequestHead& head = scratch().request;
+    const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
+    if (read.result == ReadHead::Result::Undecodable) failUndecodable();
+  }
+  void onFaultyFields(uint32_t, const ReadHead&, bool) override {}
   void onLastStreamEnded() override {}
   void onMoved() override {}
   void onBroken(http::Breach, std::string_view details) override {

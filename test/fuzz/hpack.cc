@@ -31,6 +31,7 @@ bool decode(HpackDecoder& decoder, std::string_view block, Fields* fields) {
         continue;
       case HpackDecoder::Step::End:
         return true;
+      case HpackDecoder::Step::Short:
       case HpackDecoder::Step::Error:
         return false;
     }

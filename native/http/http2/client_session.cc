@@ -253,19 +253,32 @@ void ClientSession::onLastStreamEnded() {
 
 // ---- what the host says ----
 
-void ClientSession::onFields(uint32_t id, std::string_view block, bool end) {
-  auto* const stream = static_cast<ClientStream*>(find(id));
+std::optional<Message> ClientSession::onBlockBegin(uint32_t id) {
+  const StreamBase* const stream = find(id);
   if (!stream) {
     // Hosts open no streams.
-    fail(ErrorCode::ProtocolError, "HEADERS: stream in idle", "http2.headers_on_idle_stream");
-    return;
+    if (isIdleId(id)) {
+      fail(ErrorCode::ProtocolError, "HEADERS: stream in idle", "http2.headers_on_idle_stream");
+    }
+    return std::nullopt;
   }
-  telling(*stream);
-  if (hasHeadOf(*stream)) {
-    onTrailers(*stream, block, end);
+  return hasHeadOf(*stream) ? Message::Trailers : Message::Response;
+}
+
+void ClientSession::onFields(uint32_t id, const Block& block, bool end) {
+  auto& stream = static_cast<ClientStream&>(*find(id));
+  telling(stream);
+  if (hasHeadOf(stream)) {
+    onTrailers(stream, block, end);
   } else {
-    onResponse(*stream, block, end);
+    onResponse(stream, block, end);
   }
+}
+
+void ClientSession::onFaultyFields(uint32_t id, const ReadHead& read, bool) {
+  auto& stream = static_cast<ClientStream&>(*find(id));
+  telling(stream);
+  isUnreadable(stream, read);
 }
 
 bool ClientSession::isUnreadable(ClientStream& stream, const ReadHead& read) {
@@ -287,7 +300,7 @@ bool ClientSession::isUnreadable(ClientStream& stream, const ReadHead& read) {
   return true;
 }
 
-void ClientSession::onResponse(ClientStream& stream, std::string_view block, bool end) {
+void ClientSession::onResponse(ClientStream& stream, const Block& block, bool end) {
   http::ResponseHead& head = scratch_head_;
   head.names = nullptr;
   head.joined.reset();
@@ -303,10 +316,10 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
   }
   head.reason = {};
   head.version = http::Version::Http2;
-  head.head_bytes = head.header_bytes = static_cast<uint32_t>(block.size());
+  head.head_bytes = head.header_bytes = static_cast<uint32_t>(block.wire_bytes);
   if (http::ByteMeter* meter = sink ? &sink->upstreamMeter() : nullptr) {
-    meter->wire_received += kFrameHeadBytes + block.size();
-    meter->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
+    meter->wire_received += kFrameHeadBytes + block.wire_bytes;
+    meter->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.wire_bytes);
     meter->plain_received += read.header_bytes;
   }
   if (head.status < 200) {
@@ -332,7 +345,7 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
   callbacks_.serveWaiting();
 }
 
-void ClientSession::onTrailers(ClientStream& stream, std::string_view block, bool end) {
+void ClientSession::onTrailers(ClientStream& stream, const Block& block, bool end) {
   http::ResponseHead& scratch = scratch_head_;
   scratch.joined.reset();
   const ReadHead read = readFields(block, Message::Trailers, scratch.headers, scratch.joined);
@@ -349,8 +362,8 @@ void ClientSession::onTrailers(ClientStream& stream, std::string_view block, boo
   ResponseSink* const sink = stream.sink();
   if (!sink) return;
   http::ByteMeter& meter = sink->upstreamMeter();
-  meter.wire_received += kFrameHeadBytes + block.size();
-  meter.header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
+  meter.wire_received += kFrameHeadBytes + block.wire_bytes;
+  meter.header_received += static_cast<uint32_t>(kFrameHeadBytes + block.wire_bytes);
   complete(stream, *sink);
   if (scratch.headers.size() > 0) {
     sink->onResponseTrailers(scratch.headers);

@@ -45,7 +45,9 @@ class ClientSession final : public http::ClientCodec, private Session {
   void onWriteFailed() override;
 
   // Session
-  void onFields(uint32_t id, std::string_view block, bool end) override;
+  std::optional<Message> onBlockBegin(uint32_t id) override;
+  void onFields(uint32_t id, const Block& block, bool end) override;
+  void onFaultyFields(uint32_t id, const ReadHead& read, bool end) override;
   void onPeerSettings() override;
   void onGoAway(uint32_t last_stream, ErrorCode code) override;
   void onPeerReset(ErrorCode code) override { peer_code_ = code; }
@@ -73,8 +75,8 @@ class ClientSession final : public http::ClientCodec, private Session {
   void lost(ClientStream& stream, http::ResponseSink& sink, http::ResetReason reason,
             std::string_view details);
 
-  void onResponse(ClientStream& stream, std::string_view block, bool end);
-  void onTrailers(ClientStream& stream, std::string_view block, bool end);
+  void onResponse(ClientStream& stream, const Block& block, bool end);
+  void onTrailers(ClientStream& stream, const Block& block, bool end);
   // A head or trailers that cannot be told. True: it was one.
   bool isUnreadable(ClientStream& stream, const ReadHead& read);
   uint32_t activeStreams() const { return openStreams() + unopened_; }

@@ -56,6 +56,7 @@ enum class SettingId : uint16_t {
   MaxFrameSize = 5,
   MaxHeaderListSize = 6,
   EnableConnectProtocol = 8,
+  NoRfc7540Priorities = 9,
 };
 
 inline constexpr size_t kFrameHeadBytes = 9;

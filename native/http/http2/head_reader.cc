@@ -66,47 +66,7 @@ bool isScheme(std::string_view text) {
   return true;
 }
 
-// One block as it is read. Of what it breaks, the first counts.
-class BlockReader {
- public:
-  BlockReader(Message message, const http::HeadLimits& limits, const plan::Http2Options& options,
-              HeaderMap& headers, Arena& arena)
-      : message_(message), limits_(limits), options_(options), headers_(headers), arena_(arena) {}
-
-  void take(Field& field);
-  ReadHead finish();
-  // Nobody wants to know any more what the rest of the block says.
-  bool isSpent() const { return read_.result != ReadHead::Result::Ok; }
-
- private:
-  bool isFull(const Field& field);
-  void takePseudo(const Field& field);
-  std::string_view* placeOf(std::string_view name);
-  void takeHeader(Field& field);
-  bool takeLength(std::string_view value);
-  void joinCookies();
-  void checkRequest();
-  void broken(std::string_view details) {
-    if (read_.result != ReadHead::Result::Ok) return;
-    read_.result = ReadHead::Result::Broken;
-    read_.details = details;
-  }
-
-  const Message message_;
-  const http::HeadLimits& limits_;
-  const plan::Http2Options& options_;
-  HeaderMap& headers_;
-  Arena& arena_;
-  ReadHead read_;
-  uint32_t fields_ = 0;
-  uint32_t cookies_ = 0;
-  uint32_t cookie_bytes_ = 0;
-  bool has_headers_ = false;
-  bool repeats_ = false;
-  HeaderEntry* host_ = nullptr;
-  // Of those that are joined when they repeat.
-  uint64_t seen_[(static_cast<size_t>(HeaderId::kCount) + 63) / 64] = {};
-};
+}  // namespace
 
 void BlockReader::take(Field& field) {
   if (isFull(field) || read_.result != ReadHead::Result::Ok) return;
@@ -122,8 +82,7 @@ bool BlockReader::isFull(const Field& field) {
   read_.header_bytes += static_cast<uint32_t>(field.name.size() + field.value.size());
   if (!limits_.spares(field.name)) ++fields_;
   const bool too_many = fields_ > limits_.max_headers || !headers_.hasRoomForPeer();
-  const bool too_large = read_.header_bytes > limits_.max_head_bytes ||
-                         field.name.size() + field.value.size() > options_.max_header_field_bytes;
+  const bool too_large = read_.header_bytes > limits_.max_head_bytes;
   if (!too_many && !too_large) return false;
   if (read_.result != ReadHead::Result::TooLarge) {
     read_.result = ReadHead::Result::TooLarge;
@@ -158,6 +117,19 @@ void BlockReader::takePseudo(const Field& field) {
   *place = field.value;
   // That it is there shows in its data.
   if (!place->data()) *place = std::string_view("", 0);
+  if (message_ == Message::Request && !isPseudoValue(*place)) broken(kInvalidField);
+}
+
+// Of a request: what is wrong by itself breaks another rule than what is missing, or goes with
+// nothing else.
+bool BlockReader::isPseudoValue(const std::string_view& value) const {
+  const PseudoHeaders& pseudo = read_.pseudo;
+  if (&value == &pseudo.method) return isToken(value);
+  if (&value == &pseudo.scheme) return isScheme(value);
+  if (&value == &pseudo.path) return !value.empty() && isPath(value);
+  // One that is empty names nobody: whoever has none leaves it out (RFC 9113, 8.3.1).
+  if (&value == &pseudo.authority) return !value.empty() && http::isValidAuthority(value);
+  return !value.empty();
 }
 
 void BlockReader::takeHeader(Field& field) {
@@ -178,7 +150,9 @@ void BlockReader::takeHeader(Field& field) {
       break;
     case HeaderId::Host:
       if (message_ != Message::Request) break;
-      if (host_ || !http::isValidAuthority(field.value)) return broken(kInvalidField);
+      if (host_ || field.value.empty() || !http::isValidAuthority(field.value)) {
+        return broken(kInvalidField);
+      }
       headers_.add(field.id, field.name, field.value);
       host_ = headers_.end() - 1;
       return;
@@ -222,16 +196,8 @@ void BlockReader::joinCookies() {
 
 void BlockReader::checkRequest() {
   PseudoHeaders& pseudo = read_.pseudo;
-  // What is missing breaks another rule than what is there and wrong.
   if (!pseudo.method.data()) return broken(kBrokenRule);
-  if (!isToken(pseudo.method)) return broken(kInvalidField);
   const bool is_connect = pseudo.method == "CONNECT";
-  // One that is empty names nobody: whoever has none leaves it out (RFC 9113, 8.3.1).
-  if (pseudo.authority.data() &&
-      (pseudo.authority.empty() || !http::isValidAuthority(pseudo.authority))) {
-    return broken(kInvalidField);
-  }
-  if (pseudo.protocol.data() && pseudo.protocol.empty()) return broken(kInvalidField);
   if (pseudo.protocol.data() && !is_connect) return broken(kBrokenRule);
   if (is_connect && !pseudo.protocol.data()) {
     // It names whom to connect to, and nothing else (8.5).
@@ -240,9 +206,7 @@ void BlockReader::checkRequest() {
     }
   } else {
     if (!pseudo.scheme.data() || !pseudo.path.data()) return broken(kBrokenRule);
-    if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kInvalidField);
     const bool is_asterisk = pseudo.path == "*" && pseudo.method == "OPTIONS";
-    if (!isPath(pseudo.path)) return broken(kInvalidField);
     if (pseudo.path[0] != '/' && !is_asterisk) return broken(kBrokenRule);
   }
   if (!pseudo.authority.data()) {
@@ -268,8 +232,6 @@ ReadHead BlockReader::finish() {
   return read_;
 }
 
-}  // namespace
-
 ReadHead readHead(HpackDecoder& decoder, std::string_view block, Message message,
                   const http::HeadLimits& limits, const plan::Http2Options& options,
                   HeaderMap& headers, Arena& arena) {
@@ -287,6 +249,7 @@ ReadHead readHead(HpackDecoder& decoder, std::string_view block, Message message
         continue;
       case HpackDecoder::Step::End:
         return reader.finish();
+      case HpackDecoder::Step::Short:
       case HpackDecoder::Step::Error:
         return {.result = ReadHead::Result::Undecodable};
     }

@@ -15,7 +15,14 @@ constexpr std::string_view kNothing("", 0);
 }  // namespace
 
 HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field, bool is_wanted) {
+  const Step step = read(arena, field, is_wanted);
+  return step == Step::Error && wanted_ > 0 ? Step::Short : step;
+}
+
+HpackDecoder::Step HpackDecoder::read(Arena& arena, Field* field, bool is_wanted) {
+  wanted_ = 0;
   while (at_ < end_) {
+    begun_ = at_;
     const auto first = static_cast<uint8_t>(*at_);
     uint32_t number = 0;
     const bool is_size = (first & 0xe0) == 0x20;
@@ -43,6 +50,13 @@ HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field, bool is_wanted
   return Step::End;
 }
 
+// The field is to be read again, from where it begins, once there are `more` bytes from here.
+bool HpackDecoder::isShort(size_t more) {
+  wanted_ = static_cast<size_t>(at_ - begun_) + more;
+  at_ = begun_;
+  return false;
+}
+
 bool HpackDecoder::readNumber(int prefix_bits, uint32_t* number) {
   const uint32_t mask = (1u << prefix_bits) - 1;
   uint32_t value = static_cast<uint8_t>(*at_++) & mask;
@@ -50,7 +64,8 @@ bool HpackDecoder::readNumber(int prefix_bits, uint32_t* number) {
     int shift = 0;
     uint8_t byte = 0;
     do {
-      if (at_ == end_ || shift > 28) return false;
+      if (shift > 28) return false;
+      if (at_ == end_) return isShort(1);
       byte = static_cast<uint8_t>(*at_++);
       value += static_cast<uint32_t>(byte & 0x7f) << shift;
       if (value > kMostNumber) return false;
@@ -62,10 +77,11 @@ bool HpackDecoder::readNumber(int prefix_bits, uint32_t* number) {
 }
 
 bool HpackDecoder::readText(Arena& arena, std::string_view* text) {
-  if (at_ == end_) return false;
+  if (at_ == end_) return isShort(1);
   const bool is_coded = (*at_ & 0x80) != 0;
   uint32_t size = 0;
-  if (!readNumber(7, &size) || size > static_cast<size_t>(end_ - at_)) return false;
+  if (!readNumber(7, &size) || size > most_text_) return false;
+  if (size > static_cast<size_t>(end_ - at_)) return isShort(size);
   const std::string_view bytes(at_, size);
   at_ += size;
   if (size == 0) {

@@ -17,10 +17,11 @@ class OutboundFrames {
     settle(written, queued);
     ++late_.all;
     if (is_control) ++late_.control;
+    end_ = queued;
   }
   void settle(uint64_t written, uint64_t queued) {
     if (written < place_) return;
-    early_ = written >= queued ? Group() : late_;
+    early_ = written >= end_ ? Group() : late_;
     late_ = {};
     place_ = queued;
   }
@@ -36,6 +37,8 @@ class OutboundFrames {
   Group early_;
   Group late_;
   uint64_t place_ = 0;
+  // Of the latest frame.
+  uint64_t end_ = 0;
 };
 
 }  // namespace fairlead::http2

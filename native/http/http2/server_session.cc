@@ -177,15 +177,30 @@ void ServerSession::release(StreamBase& stream) {
 
 // ---- requests ----
 
-void ServerSession::onFields(uint32_t id, std::string_view block, bool end) {
+std::optional<Message> ServerSession::onBlockBegin(uint32_t id) {
+  if (find(id)) return Message::Trailers;
+  if (isIdleId(id) && mayOpen(id)) return Message::Request;
+  return std::nullopt;
+}
+
+void ServerSession::onFields(uint32_t id, const Block& block, bool end) {
   if (StreamBase* stream = find(id)) {
     onTrailers(static_cast<ServerStream&>(*stream), block, end);
-  } else if (mayOpen(id, block)) {
+  } else {
     onRequest(id, block, end);
   }
 }
 
-bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
+void ServerSession::onFaultyFields(uint32_t id, const ReadHead& read, bool end) {
+  if (StreamBase* stream = find(id)) {
+    stats().add(Counter::Trailers);
+    refuseTrailers(static_cast<ServerStream&>(*stream), read);
+  } else {
+    refuseRequest(id, read, end);
+  }
+}
+
+bool ServerSession::mayOpen(uint32_t id) {
   if (id % 2 == 0) {
     failSilently("http2.invalid_stream_id");
     return false;
@@ -194,13 +209,10 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   if (isRefusing()) {
     sawStream(id);
     remember(id, true);
-    ignoreBlock(block);
     return false;
   }
   sawStream(id);
   if (openStreams() < options().max_concurrent_streams) return true;
-  ignoreBlock(block);
-  if (!isOpen() || isLingering()) return false;
   if (haveSettingsCome()) {
     failSilently("http2.too_many_streams");
   } else {
@@ -214,43 +226,24 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
 void ServerSession::onCutBlock(uint32_t id) {
   if (find(id)) {
     stats().add(Counter::Trailers);
-    return;
+  } else {
+    newStream(id, Opening::Malformed, 0);
   }
-  if (!isIdleId(id)) return;
-  sawStream(id);
-  if (id % 2 == 0 || isRefusing() || openStreams() >= options().max_concurrent_streams) return;
-  newStream(id, Opening::Malformed, 0);
 }
 
-void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
+void ServerSession::onRequest(uint32_t id, const Block& block, bool end) {
   http::RequestHead& head = scratch().request;
   head.names = nullptr;
   const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
-  if (read.result == ReadHead::Result::Undecodable) {
-    newStream(id, Opening::Malformed, 0);
-    failUndecodable();
-    return;
-  }
-  const bool is_ok = read.result == ReadHead::Result::Ok;
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
-  const bool is_too_large = read.result == ReadHead::Result::TooLarge;
-  const bool is_taken_up = is_too_large || (is_ok && is_whole);
-  const Opening opening = is_taken_up                     ? Opening::Request
-                          : options().only_resets_invalid ? Opening::Unfinished
-                                                          : Opening::Malformed;
+  if (read.result != ReadHead::Result::Ok || !is_whole) {
+    refuseRequest(id, read, end);
+    return;
+  }
   // As the real server, which counts frames that it has taken.
-  const bool is_taken = opening == Opening::Request && !is_too_large;
-  ServerStream& stream = newStream(id, opening, is_taken ? kFrameHeadBytes + block.size() : 0);
-  if (is_taken) stream.meter_->plain_received += read.header_bytes;
+  ServerStream& stream = newStream(id, Opening::Request, kFrameHeadBytes + block.wire_bytes);
+  stream.meter_->plain_received += read.header_bytes;
   headReceived(stream, read, end);
-  if (is_too_large) {
-    refuseTooLarge(stream, read);
-    return;
-  }
-  if (!is_taken_up) {
-    brokenMessage(id, is_ok ? "http2.violation.of.messaging.rule" : read.details);
-    return;
-  }
   head.version = http::Version::Http2;
   head.method = read.pseudo.method;
   head.scheme = read.pseudo.scheme;
@@ -259,10 +252,32 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   head.protocol = read.pseudo.protocol;
   head.upgrades = false;
   stream.is_connect_ = head.method == "CONNECT";
-  head.head_bytes = static_cast<uint32_t>(block.size());
+  head.head_bytes = static_cast<uint32_t>(block.wire_bytes);
   head.header_bytes = read.header_bytes;
   telling(stream);
   stream.sink_->onRequestHead(head, end);
+}
+
+void ServerSession::refuseRequest(uint32_t id, const ReadHead& read, bool end) {
+  const bool is_too_large = read.result == ReadHead::Result::TooLarge;
+  const bool is_undecodable = read.result == ReadHead::Result::Undecodable;
+  const bool only_resets = options().only_resets_invalid && !is_undecodable;
+  ServerStream& stream = newStream(id,
+                                   is_too_large  ? Opening::Request
+                                   : only_resets ? Opening::Unfinished
+                                                 : Opening::Malformed,
+                                   0);
+  if (is_undecodable) {
+    failUndecodable();
+    return;
+  }
+  headReceived(stream, read, end);
+  if (is_too_large) {
+    refuseTooLarge(stream, read);
+    return;
+  }
+  const bool is_ok = read.result == ReadHead::Result::Ok;
+  brokenMessage(id, is_ok ? "http2.violation.of.messaging.rule" : read.details);
 }
 
 void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
@@ -271,27 +286,31 @@ void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
   tellReset(stream, ResetReason::TooLarge, read.details, true);
 }
 
-void ServerSession::onTrailers(ServerStream& stream, std::string_view block, bool end) {
-  const uint32_t id = stream.id();
+void ServerSession::refuseTrailers(ServerStream& stream, const ReadHead& read) {
+  if (read.result == ReadHead::Result::TooLarge) {
+    refuseTooLarge(stream, read);
+  } else if (read.result == ReadHead::Result::Broken) {
+    brokenMessage(stream.id(), read.details);
+  }
+}
+
+void ServerSession::onTrailers(ServerStream& stream, const Block& block, bool end) {
   http::RequestHead& scratch = this->scratch().request;
   const ReadHead read = readFields(block, Message::Trailers, scratch.headers, scratch.joined);
   stats().add(Counter::Trailers);
-  if (read.result == ReadHead::Result::Undecodable) return;
-  if (read.result == ReadHead::Result::TooLarge) {
-    refuseTooLarge(stream, read);
+  if (read.result != ReadHead::Result::Ok) {
+    refuseTrailers(stream, read);
     return;
   }
-  if (read.result == ReadHead::Result::Ok && isLengthRefused(stream, read)) return;
+  if (isLengthRefused(stream, read)) return;
   // Trailers are the end (8.1).
-  if (read.result == ReadHead::Result::Broken || !end || !isWholeAtEnd(stream)) {
-    brokenMessage(id, read.result == ReadHead::Result::Broken
-                          ? read.details
-                          : "http2.violation.of.messaging.rule");
+  if (!end || !isWholeAtEnd(stream)) {
+    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
     return;
   }
   if (stream.meter_) {
-    stream.meter_->wire_received += kFrameHeadBytes + block.size();
-    stream.meter_->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
+    stream.meter_->wire_received += kFrameHeadBytes + block.wire_bytes;
+    stream.meter_->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.wire_bytes);
   }
   if (!stream.sink_) {
     // Its answer was whole before.

@@ -35,7 +35,9 @@ class ServerSession final : public http::ServerCodec, public Session {
 
  private:
   // Session
-  void onFields(uint32_t id, std::string_view block, bool end) override;
+  std::optional<Message> onBlockBegin(uint32_t id) override;
+  void onFields(uint32_t id, const Block& block, bool end) override;
+  void onFaultyFields(uint32_t id, const ReadHead& read, bool end) override;
   void onLastStreamEnded() override;
   void onMoved() override;
   void onBroken(http::Breach breach, std::string_view details) override;
@@ -50,10 +52,13 @@ class ServerSession final : public http::ServerCodec, public Session {
   // net::Timer
   void onRescale() override;
 
-  void onRequest(uint32_t id, std::string_view block, bool end);
-  void onTrailers(ServerStream& stream, std::string_view block, bool end);
+  void onRequest(uint32_t id, const Block& block, bool end);
+  void onTrailers(ServerStream& stream, const Block& block, bool end);
+  // What cannot be told: `read` says why.
+  void refuseRequest(uint32_t id, const ReadHead& read, bool end);
+  void refuseTrailers(ServerStream& stream, const ReadHead& read);
   void refuseTooLarge(ServerStream& stream, const ReadHead& read);
-  bool mayOpen(uint32_t id, std::string_view block);
+  bool mayOpen(uint32_t id);
   ServerStream& newStream(uint32_t id, http::ServerCodecCallbacks::Opening opening,
                           size_t wire_bytes);
   void beginIdle();

@@ -19,6 +19,23 @@ constexpr uint32_t kMostPending = 64 * 1024;
 // A stream that ended as we reset it.
 constexpr uint32_t kResetByUs = 1u << 31;
 
+// What logs say of the streams of a connection that ends for it, in the real server's words.
+std::string_view toldOfFlood(std::string_view details) {
+  constexpr std::pair<std::string_view, std::string_view> kTold[] = {
+      {"http2.inbound_empty_frames_flood",
+       "codec_error:Too_many_consecutive_frames_with_an_empty_payload"},
+      {"http2.inbound_priority_frames_flood", "codec_error:Too_many_PRIORITY_frames"},
+      {"http2.inbound_window_update_frames_flood", "codec_error:Too_many_WINDOW_UPDATE_frames"},
+      {"http2.outbound_control_frames_flood",
+       "codec_error:Too_many_control_frames_in_the_outbound_queue."},
+      {"http2.outbound_frames_flood", "codec_error:Too_many_frames_in_the_outbound_queue."},
+  };
+  for (const auto& [of, told] : kTold) {
+    if (of == details) return told;
+  }
+  return details;
+}
+
 }  // namespace
 
 Session::Session(Side side, net::Connection& connection, const plan::Http2Options& options,
@@ -34,6 +51,7 @@ Session::Session(Side side, net::Connection& connection, const plan::Http2Option
       side_(side),
       phase_(side == Side::Server ? Phase::Preface : Phase::Settings) {
   connection_.setHandler(*this);
+  decoder_.setMostText(options.max_header_field_bytes);
 }
 
 Session::~Session() {
@@ -172,7 +190,9 @@ void Session::failSilently(std::string_view details, uint32_t cause) {
   breakOff(http::Breach::Rules, details, kBrokenByAnother, cause);
 }
 
-void Session::flooded(std::string_view details) { breakOff(http::Breach::Flood, details, details); }
+void Session::flooded(std::string_view details, uint32_t cause) {
+  breakOff(http::Breach::Flood, details, toldOfFlood(details), cause);
+}
 
 void Session::breakOff(http::Breach breach, std::string_view details, std::string_view told,
                        uint32_t cause) {
@@ -225,7 +245,8 @@ void Session::close(bool by_peer, ResetReason reason, std::string_view details) 
 }
 
 void Session::tellCutBlock() {
-  if (block_stream_ != 0) onCutBlock(std::exchange(block_stream_, 0));
+  const uint32_t id = std::exchange(block_stream_, 0);
+  if (id != 0 && block_->isWanted()) onCutBlock(id);
 }
 
 void Session::peerEnded() {
@@ -235,15 +256,20 @@ void Session::peerEnded() {
 }
 
 // Not from within whoever asked for what overflows: at the end of the turn.
+// What one read makes overflow is told by all that it made.
 void Session::overflow(Counter counter, std::string_view details) {
-  if (!overflow_.empty() || phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
-  stats_.add(counter);
+  if (phase_ == Phase::Closed || phase_ == Phase::Lingering || overflow_ == details) return;
+  if (overflow_.empty()) loop().defer(this);
   overflow_ = details;
-  loop().defer(this);
+  overflow_counter_ = counter;
+  overflowed_by_read_ = consuming_;
 }
 
 void Session::onDeferred() {
-  if (!overflow_.empty() && isOpen()) flooded(std::exchange(overflow_, {}));
+  if (overflow_.empty() || !isOpen()) return;
+  const std::string_view details = std::exchange(overflow_, {});
+  stats_.add(overflow_counter_);
+  breakOff(http::Breach::Flood, details, overflowed_by_read_ ? toldOfFlood(details) : details);
 }
 
 // ---- events ----

@@ -28,6 +28,7 @@
 #include "http/http2/head_reader.h"
 #include "http/http2/hpack_decoder.h"
 #include "http/http2/hpack_encoder.h"
+#include "http/http2/open_block.h"
 #include "http/http2/outbound_frames.h"
 #include "http/http2/settings.h"
 #include "http/http2/stream.h"
@@ -60,8 +61,12 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
 
   // ---- what its side says of frames ----
 
-  // A block of fields that is whole. Read it with readFields(), always.
-  virtual void onFields(uint32_t id, std::string_view block, bool end) = 0;
+  // A block of fields begins. What it is; nothing: nobody wants it, or the connection has failed.
+  virtual std::optional<Message> onBlockBegin(uint32_t id) = 0;
+  // It is whole. Read it with readFields(), always.
+  virtual void onFields(uint32_t id, const Block& block, bool end) = 0;
+  // What has come of it so far is too large or breaks a rule; nothing more is told of it.
+  virtual void onFaultyFields(uint32_t id, const ReadHead& read, bool end) = 0;
   // The peer's settings have changed.
   virtual void onPeerSettings() {}
   // The peer takes no more streams, and none after `last_stream` was looked at.
@@ -103,8 +108,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
 
   // All of a block; of a message that is broken or too large the caller makes a reset, and of a
   // request that cannot be decoded it calls failUndecodable().
-  ReadHead readFields(std::string_view block, Message message, http::HeaderMap& headers,
-                      Arena& arena);
+  ReadHead readFields(const Block& block, Message message, http::HeaderMap& headers, Arena& arena);
   // The tables of both sides are no longer the same.
   void failUndecodable();
   // One that nobody wants.
@@ -126,6 +130,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // What logs say of streams whose connection another one has broken.
   static constexpr std::string_view kBrokenByAnother =
       "codec_error:The_user_callback_function_failed";
+  // … and of the one that has: there is no word of its own for most.
+  static constexpr std::string_view kUnknownError = "http2.unknown.nghttp2.error";
   // Its body is not as long as its head says: the stream ends.
   void wrongLength(uint32_t id);
   // What came breaks the rules of HTTP.
@@ -205,8 +211,9 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // The same without a word, where the real server has none. Only the stream that is the cause, if
   // one is, is told why.
   void failSilently(std::string_view details, uint32_t cause = 0);
-  // More of something came than is allowed.
-  void flooded(std::string_view details);
+  // More of something came than is allowed. Only the stream that is the cause, if one is, is told
+  // so in these words.
+  void flooded(std::string_view details, uint32_t cause = 0);
   void tellCutBlock();
   // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
   void finish(net::Millis wait_ms, net::Millis flush_ms);
@@ -246,7 +253,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
     Closed,
   };
 
-  // ---- session_read.cc and session_frames.cc: frames ----
+  // ---- session_read.cc, session_blocks.cc and session_frames.cc: frames ----
   bool isReading() const { return phase_ < Phase::Lingering; }
   void received(const char* data, size_t size);
   size_t consume(const char* data, size_t size);
@@ -260,7 +267,11 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void endData();
   void onHeadersFrame(const FrameHead& head, std::string_view payload);
   void onContinuation(const FrameHead& head, std::string_view payload);
-  void onBlock(uint32_t id, std::string_view block, bool end);
+  std::optional<Message> beginBlockOf(uint32_t id);
+  void beginOpenBlock(uint32_t id, std::optional<Message> message, std::string_view piece,
+                      size_t frame_bytes);
+  void takeOfBlock(std::string_view piece, size_t frame_bytes);
+  void onBlock(uint32_t id, Message message, const Block& block);
   void onPriority(const FrameHead& head, std::string_view payload);
   void onRstStream(const FrameHead& head, std::string_view payload);
   void onSettings(const FrameHead& head, std::string_view payload);
@@ -269,7 +280,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void onPing(const FrameHead& head, std::string_view payload);
   void onGoAwayFrame(const FrameHead& head, std::string_view payload);
   void onWindowUpdate(const FrameHead& head, std::string_view payload);
-  void countEmpty(bool is_empty);
+  void countEmpty(bool is_empty, uint32_t id);
   bool mustWaitForPeer() const { return connection_.isOverHighWatermark(); }
   void endReadOf();
   void endReadUnless(const StreamBase* stream) {
@@ -341,9 +352,10 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // Of the latest read.
   StreamBase* told_ = nullptr;
   PeerSettings peer_;
-  // Part of a frame; of a block of fields whose rest comes in CONTINUATION frames.
+  // Part of a frame.
   std::unique_ptr<std::string> leftover_;
-  std::unique_ptr<std::string> block_;
+  // A block of fields whose rest comes in CONTINUATION frames.
+  std::unique_ptr<OpenBlock> block_;
   OutboundFrames outbound_;
   uint32_t buffer_limit_;
   int32_t send_window_ = kDefaultWindow;
@@ -379,6 +391,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   uint32_t ended_[kRemembered] = {};
   // Why the connection ends at the end of the turn; empty: it does not.
   std::string_view overflow_;
+  Counter overflow_counter_ = Counter::OutboundFlood;
   const Side side_;
   Phase phase_;
   uint8_t next_ended_ = 0;
@@ -393,6 +406,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   bool linger_for_peer_ : 1 = false;
   bool consuming_ : 1 = false;
   bool pumping_ : 1 = false;
+  bool overflowed_by_read_ : 1 = false;
 };
 
 }  // namespace fairlead::http2

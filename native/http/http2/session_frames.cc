@@ -59,10 +59,6 @@ void Session::brokenMessage(uint32_t id, std::string_view details) {
 // ---- frames about a stream ----
 
 void Session::onPriority(const FrameHead& head, std::string_view payload) {
-  if (head.stream == 0) {
-    fail(ErrorCode::ProtocolError, "PRIORITY: stream_id == 0", "http2.priority_without_stream");
-    return;
-  }
   if (++priority_frames_ >
       uint64_t{options_.max_priority_frames_per_stream} * (1 + uint64_t{opened_streams_})) {
     stats_.add(Counter::InboundPriorityFramesFlood);
@@ -70,7 +66,12 @@ void Session::onPriority(const FrameHead& head, std::string_view payload) {
     return;
   }
   if (payload.size() != 5) {
-    streamError(head.stream, ErrorCode::FrameSizeError, "http2.frame_size_error");
+    fail(ErrorCode::FrameSizeError, {}, kFrameSize);
+    return;
+  }
+  // Unlike the real server, which takes either: RFC 9113, 6.3, and RFC 7540, 5.3.1.
+  if (head.stream == 0) {
+    fail(ErrorCode::ProtocolError, "PRIORITY: stream_id == 0", "http2.priority_without_stream");
   } else if ((read32(payload.data()) & kMostStreamId) == head.stream) {
     streamError(head.stream, ErrorCode::ProtocolError, "http2.depends_on_itself");
   }
@@ -99,7 +100,15 @@ void Session::onRstStream(const FrameHead& head, std::string_view payload) {
                                                                 : ResetReason::RemoteReset;
   onPeerReset(code);
   if (!isReading()) return;
-  tellReset(*stream, reason, is_refused ? "http2.remote_refuse" : "http2.remote_reset", false);
+  // As the real server, which has no word for a client that has asked and gives up without an
+  // error.
+  const bool is_silent =
+      side_ == Side::Server && code == ErrorCode::NoError && stream->remote_ended_;
+  tellReset(*stream, reason,
+            is_silent    ? std::string_view()
+            : is_refused ? "http2.remote_refuse"
+                         : "http2.remote_reset",
+            false);
 }
 
 void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
@@ -138,10 +147,13 @@ void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
   }
   StreamBase* const stream = find(head.stream);
   if (!stream) return;
-  if (increment == 0 || int64_t{stream->send_window_} + increment > kMostWindow) {
-    streamError(head.stream,
-                increment == 0 ? ErrorCode::ProtocolError : ErrorCode::FlowControlError,
-                "http2.invalid_window_update");
+  if (increment == 0) {
+    failSilently(kUnknownError, head.stream);
+    return;
+  }
+  // Unlike the real server, which ends the connection: RFC 9113, 6.9.1.
+  if (int64_t{stream->send_window_} + increment > kMostWindow) {
+    streamError(head.stream, ErrorCode::FlowControlError, "http2.invalid_window_update");
     return;
   }
   stream->send_window_ += static_cast<int32_t>(increment);
@@ -213,6 +225,9 @@ bool Session::applySetting(uint16_t id, uint32_t value) {
       if (value > 1) return invalid();
       peer_.enable_connect = value == 1;
       return true;
+    case SettingId::NoRfc7540Priorities:
+      // As the real server, which lets hosts say what they like.
+      return side_ == Side::Client || value <= 1 || invalid();
   }
   return true;
 }

@@ -13,8 +13,6 @@ namespace {
 // What is kept of a frame whose rest has not come is put before the next read, in its buffer, as
 // long as there is room for more than that.
 constexpr size_t kMostHeadroom = 24 * 1024;
-// A block may take more than its limit allows as fields: where it is refused, the tables go on.
-constexpr size_t kMostBlockOver = 128 * 1024;
 
 }  // namespace
 
@@ -144,7 +142,11 @@ void Session::onFrame(const FrameHead& head, std::string_view payload) {
       onSettings(head, payload);
       return;
     case FrameType::PushPromise:
-      failSilently("http2.push_promise");
+      if (side_ == Side::Server) {
+        failSilently(kUnknownError, head.stream);
+      } else {
+        failSilently("http2.push_promise");
+      }
       return;
     case FrameType::Ping:
       onPing(head, payload);
@@ -168,11 +170,11 @@ void Session::onFrame(const FrameHead& head, std::string_view payload) {
 bool Session::isIdleId(uint32_t id) const { return id % 2 == 0 || id > last_stream_; }
 
 // Frames without payload that end nothing cost, and bring nothing.
-void Session::countEmpty(bool is_empty) {
+void Session::countEmpty(bool is_empty, uint32_t id) {
   empty_frames_ = is_empty ? empty_frames_ + 1 : 0;
   if (empty_frames_ <= options_.max_empty_frames) return;
   stats_.add(Counter::InboundEmptyFramesFlood);
-  flooded("http2.inbound_empty_frames_flood");
+  flooded("http2.inbound_empty_frames_flood", id);
 }
 
 // ---- DATA: its bytes go on as they come ----
@@ -213,13 +215,14 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
   data_ends_ = head.has(flags::kEndStream);
   data_stream_ = head.stream;
   in_data_ = true;
-  countEmpty(data_left_ == 0 && !data_ends_);
+  countEmpty(data_left_ == 0 && !data_ends_, head.stream);
   if (!isReading()) return size;
   StreamBase* const stream = find(head.stream);
   if (!stream) {
     if (!mayBeLate(head.stream)) streamError(head.stream, ErrorCode::StreamClosed, {});
   } else if (stream->remote_ended_) {
-    streamError(head.stream, ErrorCode::StreamClosed, "http2.stream_closed");
+    fail(ErrorCode::StreamClosed, "DATA: stream in half-closed(remote)", "http2.stream_closed");
+    return size;
   } else if (!stream->head_received_) {
     // A host's body without an answer: to the real server no state that a stream can be in.
     fail(ErrorCode::ProtocolError, "DATA: stream not in valid state", "http2.data_before_head");
@@ -307,116 +310,6 @@ void Session::endData() {
   stream->onData({}, true);
   if (!isOpen()) return;
   if (StreamBase* still = find(data_stream_); still && still->local_ended_) remove(*still, false);
-}
-
-// ---- HEADERS and CONTINUATION ----
-
-void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
-  // What came of a body has been taken.
-  counted_of_frame_ = 0;
-  const auto invalid = [this] {
-    fail(ErrorCode::ProtocolError, "HEADERS: invalid padding", "http2.invalid_padding");
-  };
-  if (head.stream == 0) {
-    failSilently("http2.headers_without_stream");
-    return;
-  }
-  if (head.has(flags::kPadded)) {
-    if (payload.empty()) {
-      fail(ErrorCode::ProtocolError, "HEADERS: insufficient padding space",
-           "http2.invalid_padding");
-      return;
-    }
-    const auto padding = static_cast<uint8_t>(payload[0]);
-    payload.remove_prefix(1);
-    if (padding > payload.size()) return invalid();
-    payload.remove_suffix(padding);
-  }
-  depends_on_itself_ = false;
-  if (head.has(flags::kPriority)) {
-    if (payload.size() < 5) {
-      fail(ErrorCode::FrameSizeError, {}, "http2.frame_size_error");
-      return;
-    }
-    depends_on_itself_ = (read32(payload.data()) & kMostStreamId) == head.stream;
-    payload.remove_prefix(5);
-  }
-  countEmpty(payload.empty() && !head.has(flags::kEndStream));
-  if (!isReading()) return;
-  block_ends_ = head.has(flags::kEndStream);
-  if (head.has(flags::kEndHeaders)) {
-    onBlock(head.stream, payload, block_ends_);
-    return;
-  }
-  block_stream_ = head.stream;
-  block_ = std::make_unique<std::string>(payload);
-}
-
-void Session::onContinuation(const FrameHead& head, std::string_view payload) {
-  if (block_stream_ == 0) {
-    fail(ErrorCode::ProtocolError, "CONTINUATION: unexpected", "http2.continuation_unexpected");
-    return;
-  }
-  countEmpty(payload.empty() && !head.has(flags::kEndHeaders));
-  if (!isReading()) return;
-  if (block_->size() + payload.size() > limits_.max_head_bytes + kMostBlockOver) {
-    fail(ErrorCode::EnhanceYourCalm, "too large header block", "http2.too_large_header_block");
-    return;
-  }
-  block_->append(payload);
-  if (!head.has(flags::kEndHeaders)) return;
-  const std::unique_ptr<std::string> block = std::move(block_);
-  onBlock(std::exchange(block_stream_, 0), *block, block_ends_);
-}
-
-void Session::onBlock(uint32_t id, std::string_view block, bool end) {
-  StreamBase* const stream = find(id);
-  if (stream && stream->remote_ended_) {
-    ignoreBlock(block);
-    if (isReading()) streamError(id, ErrorCode::StreamClosed, "http2.stream_closed");
-    return;
-  }
-  if (!stream && !isIdleId(id)) {
-    ignoreBlock(block);
-    if (!isReading() || mayBeLate(id)) return;
-    if (hasClosed(id)) {
-      failSilently("http2.stream_closed");
-    } else {
-      fail(ErrorCode::ProtocolError, "HEADERS: stream closed", "http2.stream_closed");
-    }
-    return;
-  }
-  if (depends_on_itself_ && side_ == Side::Server) {
-    ignoreBlock(block);
-    sawStream(id);
-    if (isReading()) streamError(id, ErrorCode::ProtocolError, "http2.depends_on_itself");
-    return;
-  }
-  endReadUnless(stream);
-  onFields(id, block, end);
-}
-
-void Session::ignoreBlock(std::string_view block) {
-  http::RequestHead& scratch = scratch_.request;
-  readFields(block, Message::Trailers, scratch.headers, scratch.joined);
-}
-
-ReadHead Session::readFields(std::string_view block, Message message, http::HeaderMap& headers,
-                             Arena& arena) {
-  const ReadHead head = readHead(decoder_, block, message, limits_, options_, headers, arena);
-  // Of a request: once there is a stream to tell of it.
-  if (head.result == ReadHead::Result::Undecodable && message != Message::Request)
-    failUndecodable();
-  return head;
-}
-
-// In the real server's words.
-void Session::failUndecodable() {
-  fail(ErrorCode::CompressionError, {}, "codec_error:The user callback function failed");
-}
-
-void Session::countTooLarge(const ReadHead& head) {
-  stats_.add(head.is_count ? Counter::HeaderOverflow : Counter::HeaderListSizeTooLarge);
 }
 
 }  // namespace fairlead::http2

@@ -35,6 +35,7 @@ std::string decode(HpackDecoder& decoder, std::string_view block) {
         continue;
       case Step::End:
         return all;
+      case Step::Short:
       case Step::Error:
         return all + "!";
     }
@@ -183,6 +184,38 @@ TEST("a value that is empty is somewhere all the same") {
     EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Field);
     EXPECT_EQ(field.name, std::string_view("cookie"));
     EXPECT(field.value.empty() && field.value.data() != nullptr);
+  }
+}
+
+TEST("a block that comes in pieces is the same block, and only an error is one") {
+  const std::string block = bytesOf(
+      "3f61828684418cf1e3c2e5f23a6ba0ab90f4ff400a637573746f6d2d6b65790d637573746f6d2d686561646572b"
+      "e");
+  HpackDecoder whole;
+  const std::string all = decode(whole, block);
+  for (size_t cut = 0; cut <= block.size(); ++cut) {
+    HpackDecoder decoder;
+    Arena arena{4096};
+    Field field;
+    std::string told;
+    const auto read = [&] {
+      Step step;
+      while ((step = decoder.next(arena, &field)) == Step::Field) {
+        told.append(field.name).append("=").append(field.value).append(";");
+      }
+      return step;
+    };
+    const std::string first = block.substr(0, cut);
+    decoder.begin(first);
+    const Step step = read();
+    EXPECT(step != Step::Error);
+    const std::string rest =
+        (step == Step::Short ? std::string(decoder.rest()) : "") + block.substr(cut);
+    if (step == Step::Short) EXPECT(decoder.wanted() > decoder.rest().size());
+    EXPECT(step != Step::Short || decoder.wanted() <= rest.size());
+    decoder.resume(rest);
+    EXPECT(read() == Step::End);
+    EXPECT_EQ(told, all);
   }
 }
 

@@ -4,13 +4,15 @@
 namespace fairlead::http2 {
 
 TEST("floods of frames that bring nothing end the connection, each under its name") {
-  const auto flood = [](Counter counter, const std::function<std::string(H2Server&)>& frames) {
+  const auto flood = [](Counter counter, std::string_view told,
+                        const std::function<std::string(H2Server&)>& frames) {
     H2Server server;
     server.answers = false;
     server.begin();
     server.send(server.post(1));
     server.send(frames(server));
     EXPECT(server.told.starts_with("flood http2."));
+    EXPECT_EQ(server.requests[0]->told, "POST / a!" + std::string(told));
     EXPECT_EQ(server.counted(counter), 1u);
     EXPECT_EQ(server.loop.slabs().inUse(), 0u);
   };
@@ -19,15 +21,19 @@ TEST("floods of frames that bring nothing end the connection, each under its nam
     for (size_t i = 0; i < count; ++i) all += one;
     return all;
   };
-  flood(Counter::InboundEmptyFramesFlood,
+  flood(Counter::InboundEmptyFramesFlood, "http2.inbound_empty_frames_flood",
         [&](H2Server&) { return times(3, dataFrame(1, "", false)); });
-  flood(Counter::InboundEmptyFramesFlood, [&](H2Server&) {
-    return frame(FrameType::Headers, 0, 3, "") + times(3, frame(FrameType::Continuation, 0, 3, ""));
-  });
-  flood(Counter::InboundPriorityFramesFlood, [&](H2Server&) {
-    return times(300, frame(FrameType::Priority, 0, 1, number32(3) + "\x10"));
-  });
-  flood(Counter::InboundWindowUpdateFramesFlood,
+  // Of another stream.
+  flood(Counter::InboundEmptyFramesFlood,
+        "codec_error:Too_many_consecutive_frames_with_an_empty_payload", [&](H2Server&) {
+          return frame(FrameType::Headers, 0, 3, "") +
+                 times(3, frame(FrameType::Continuation, 0, 3, ""));
+        });
+  flood(Counter::InboundPriorityFramesFlood, "codec_error:Too_many_PRIORITY_frames",
+        [&](H2Server&) {
+          return times(300, frame(FrameType::Priority, 0, 1, number32(3) + "\x10"));
+        });
+  flood(Counter::InboundWindowUpdateFramesFlood, "codec_error:Too_many_WINDOW_UPDATE_frames",
         [&](H2Server&) { return times(100, windowUpdate(0, 1)); });
 }
 
@@ -45,17 +51,55 @@ TEST("who has its pings answered and takes no answer is ended before they fill m
   EXPECT_EQ(server.counted(Counter::OutboundControlFlood), 1u);
 }
 
-TEST("CONTINUATION frames without end are not kept without end") {
-  H2Server server;
+TEST("CONTINUATION frames without end are refused once they are too large, and kept no longer") {
+  H2Server server(defaultOptions(), {.limits = {.max_head_bytes = 60'000}});
   server.begin();
-  const std::string part(16'000, '\x40');
-  std::string told = server.send(frame(FrameType::Headers, 0, 1, part));
+  // Fields that end within a frame.
+  const std::string part = std::string("\x00\x01y\x7f\xf1\x7b", 6) + std::string(15'984, 'v');
+  const std::string begun = server.blocks.block(H2Server::request("GET", "/", {}));
+  std::string told = server.send(frame(FrameType::Headers, flags::kEndStream, 1, begun));
   int sent = 0;
   for (; sent < 1000 && told.empty(); ++sent) {
     told = server.send(frame(FrameType::Continuation, 0, 1, part));
   }
-  EXPECT_EQ(told, "GOAWAY 1 11");
-  EXPECT(sent < 20);
+  EXPECT_EQ(told, "RST 1 2");
+  EXPECT_EQ(sent, 4);
+  EXPECT_EQ(server.requests[0]->told, "!http2.header_list_size_too_large");
+  EXPECT_EQ(
+      server.send(frame(FrameType::Continuation, 0, 1, part) +
+                  frame(FrameType::Continuation, flags::kEndHeaders, 1, part) + server.get(3)),
+      "HEADERS 3 :status=200; DATA 3 ok.");
+}
+
+TEST("pings that were answered do not count with those that come later") {
+  plan::Http2Options options = defaultOptions();
+  options.max_outbound_control_frames = 20;
+  H2Server server(options);
+  server.begin();
+  std::string pings;
+  for (int i = 0; i < 19; ++i) pings += frame(FrameType::Ping, 0, 0, "12345678");
+  for (int burst = 0; burst < 5; ++burst) {
+    server.send(pings);
+    EXPECT_EQ(server.told, "");
+  }
+}
+
+TEST("what one write makes overflow is told once, by all that it made") {
+  plan::Http2Options options = defaultOptions();
+  options.max_outbound_control_frames = 20;
+  options.max_outbound_frames = 50;
+  H2Server server(options);
+  server.answers = false;
+  server.begin();
+  server.send(server.post(1));
+  std::string pings;
+  for (int i = 0; i < 100; ++i) pings += frame(FrameType::Ping, 0, 0, "12345678");
+  server.send(pings);
+  EXPECT(server.told.starts_with("flood http2.outbound_frames_flood;"));
+  EXPECT_EQ(server.counted(Counter::OutboundFlood), 1u);
+  EXPECT_EQ(server.counted(Counter::OutboundControlFlood), 0u);
+  EXPECT_EQ(server.requests[0]->told,
+            "POST / a!codec_error:Too_many_frames_in_the_outbound_queue.");
 }
 
 TEST("a block that expands to far more than it takes costs no memory, and little time") {

@@ -68,6 +68,7 @@ TEST("a head that breaks a rule ends the connection, or where that is wanted its
       {{":method", "GET"}, {":scheme", "http"}, {":path", "no"}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}},
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"host", ""}},
       {{":method", "GET"},
        {":method", "GET"},
        {":scheme", "http"},
@@ -281,6 +282,12 @@ TEST("a client resets a stream, and the others go on") {
   EXPECT_EQ(server.requests[0]->told, "GET / a!http2.remote_reset");
   server.answer(*server.requests[1], "ok");
   EXPECT_EQ(server.read(), "HEADERS 3 :status=200; DATA 3 ok.");
+  // Without an error, once it has asked for all: no word of why.
+  server.send(server.get(5));
+  server.send(server.post(7));
+  server.send(rstStream(5, ErrorCode::NoError) + rstStream(7, ErrorCode::NoError));
+  EXPECT_EQ(server.requests[2]->told, "GET / a!");
+  EXPECT_EQ(server.requests[3]->told, "POST / a!http2.remote_reset");
 }
 
 TEST("padding, priorities and unknown frames change nothing") {
@@ -309,6 +316,80 @@ TEST("a head may come in CONTINUATION frames, and nothing between them") {
   EXPECT_EQ(server.send(frame(FrameType::Headers, flags::kEndStream, 3, "\x82") +
                         frame(FrameType::Ping, 0, 0, "12345678")),
             "GOAWAY 3 1");
+}
+
+TEST("what is wrong with a block shows before it has ended, and however it is cut") {
+  const auto begin = [](const TestFields& more, const std::function<void(H2Server&)>& check) {
+    for (const size_t piece : {1u, 7u, 1000u}) {
+      H2Server server;
+      server.begin();
+      const std::string block = server.blocks.block(H2Server::request("GET", "/", more));
+      std::string all;
+      for (size_t at = 0; at < block.size(); at += piece) {
+        const FrameType type = at == 0 ? FrameType::Headers : FrameType::Continuation;
+        all += frame(type, at == 0 ? flags::kEndStream : 0, 1, block.substr(at, piece));
+      }
+      EXPECT_EQ(server.send(all), "");
+      check(server);
+    }
+  };
+  begin({{"X-Up", "v"}}, [](H2Server& server) {
+    EXPECT(server.told.starts_with("broken http2.invalid.header.field;"));
+    EXPECT_EQ(server.counted(Counter::RxMessagingError), 1u);
+  });
+  begin({}, [](H2Server& server) {
+    EXPECT_EQ(server.told, "");
+    EXPECT_EQ(server.requests.size(), 0u);
+    EXPECT_EQ(server.send(frame(FrameType::Continuation, 0, 1, "\xfe")), "GOAWAY 1 9");
+    EXPECT_EQ(server.requests.size(), 1u);
+  });
+  // A block may not end amid a field.
+  begin({}, [](H2Server& server) {
+    EXPECT_EQ(server.send(frame(FrameType::Continuation, flags::kEndHeaders, 1,
+                                std::string_view("\x00\x02"
+                                                 "a",
+                                                 3))),
+              "GOAWAY 1 9");
+  });
+}
+
+TEST("a name or value that is longer than may be is no HPACK") {
+  plan::Http2Options options = defaultOptions();
+  options.max_header_field_bytes = 100;
+  H2Server server(options);
+  server.begin();
+  EXPECT_EQ(server.send(server.get(1, "/", {{"x", std::string(160, 'a')}})), kAnswer);
+  EXPECT_EQ(server.send(server.get(3, "/", {{"x", std::string(161, '"')}})), "GOAWAY 3 9");
+}
+
+TEST("frames that break the rules of a stream that is open end the connection") {
+  const auto ended = [](const std::function<std::string(H2Server&)>& frames) {
+    H2Server server;
+    server.answers = false;
+    server.begin();
+    server.send(server.get(1));
+    const std::string told = server.send(frames(server));
+    return told + "|" + server.told + "|" + server.requests[0]->told;
+  };
+  EXPECT_EQ(ended([](H2Server&) { return windowUpdate(1, 0); }),
+            "|broken http2.unknown.nghttp2.error;|GET / a!http2.unknown.nghttp2.error");
+  EXPECT_EQ(ended([](H2Server&) { return frame(FrameType::PushPromise, 4, 1, number32(2)); }),
+            "|broken http2.unknown.nghttp2.error;|GET / a!http2.unknown.nghttp2.error");
+  EXPECT_EQ(ended([](H2Server& server) { return server.get(1); }),
+            "|broken http2.unknown.nghttp2.error;|GET / a!http2.unknown.nghttp2.error");
+  const std::string another = "|GET / a!codec_error:The_user_callback_function_failed";
+  EXPECT_EQ(ended([](H2Server&) { return dataFrame(1, "a", true); }),
+            "GOAWAY 1 5|broken http2.stream_closed;" + another);
+  EXPECT_EQ(ended([](H2Server&) { return frame(FrameType::Priority, 0, 1, "four"); }),
+            "GOAWAY 1 6|broken http2.frame_size_error;" + another);
+  // A request that depends on itself is none.
+  EXPECT_EQ(ended([](H2Server& server) {
+              const auto all =
+                  static_cast<uint8_t>(flags::kEndHeaders | flags::kPriority | flags::kEndStream);
+              const std::string block = server.blocks.block(H2Server::request("GET", "/", {}));
+              return frame(FrameType::Headers, all, 3, number32(3) + "\x10" + block);
+            }),
+            "|broken http2.depends_on_itself;" + another);
 }
 
 TEST("a drain tells the client twice: first that it will be so, then which streams were the last") {
