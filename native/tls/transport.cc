@@ -228,7 +228,7 @@ int Transport::verify(X509_STORE_CTX* store) {
     wire_.alert = kBadHashAlert;
   }
   opening_->details = "verify cert failed: " + verdict.details;
-  X509_STORE_CTX_set_error(store, verdict.error);
+  X509_STORE_CTX_set_error(store, Verifier::errorToTell(verdict.error));
   return 0;
 }
 
