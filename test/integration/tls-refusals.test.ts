@@ -1,10 +1,12 @@
-// What clients are told whose certificates a listener does not take.
+// What clients are told whose certificates a listener does not take, and how long they may resume.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { says, webBootstrap } from './support/bootstraps.js';
 import {
+  AUTHORITY,
   CLIENT_CERTIFICATE,
   CLIENT_KEY,
   EARLY_AUTHORITY,
@@ -53,4 +55,26 @@ test('a certificate of another name is told of as unknown', async (t) => {
     const code = await refusal(port, { maxVersion, cert: CLIENT_CERTIFICATE, key: CLIENT_KEY });
     assert.equal(code, 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN');
   }
+});
+
+async function isResumed(port: number, maxVersion: (typeof VERSIONS)[number]): Promise<boolean> {
+  const options = { port, host: '127.0.0.1', ca: AUTHORITY, servername: 'server.test', maxVersion };
+  const first = connect(options);
+  const got = once(first, 'session') as Promise<[Buffer]>;
+  first.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  const [session] = await got;
+  first.destroy();
+  // A session lasts for whole seconds.
+  await sleep(2200);
+  const second = connect({ ...options, session });
+  await once(second, 'secureConnect');
+  const is_reused = second.isSessionReused();
+  second.destroy();
+  return is_reused;
+}
+
+test('session_timeout is of TLS 1.2; sessions of TLS 1.3 last two days', async (t) => {
+  const port = await startWeb(t, {}, { session_timeout: '1.9s' });
+  const resumed = await Promise.all(VERSIONS.map((version) => isResumed(port, version)));
+  assert.deepEqual(resumed, [false, true]);
 });
