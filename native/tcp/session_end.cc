@@ -119,7 +119,9 @@ void Session::describe(format::FormatContext* context) const {
   context->downstream_close = client_close_;
   if (closedBy().empty()) context->downstream_close_reason = close_reason_;
   // Without a host there is none to be left.
-  if (connected_) context->upstream_close_reason = close_reason_;
+  if (connected_) {
+    context->upstream_close_reason = closedBy().empty() ? close_reason_ : closedBy();
+  }
   context->upstream_close = server_close_;
   if (host_) {
     context->upstream_host_name = host_->settings().hostname;
