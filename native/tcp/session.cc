@@ -222,6 +222,8 @@ void Session::onFlowControl(Side& from, bool paused) {
 }
 
 void Session::onEnded(Side& side) {
+  // As the real server, and RFC 9110 (9.3.6), have it.
+  if (isHttp1Tunnel()) return endAfter(&side == server_);
   if (!client_->hasEnded() || !server_->hasEnded()) return;
   // What a slow reader has not taken yet still leaves.
   if (client_->pendingBytes() == 0 && server_->pendingBytes() == 0) finish(&side == server_);
@@ -237,7 +239,10 @@ void Session::onDrained(Side& side) {
 
 void Session::onBroken(Side& side) {
   const bool by_upstream = &side == server_;
-  if (by_upstream && server_socket_ && server_socket_->wasReset()) {
+  // What a host of HTTP/1 resets is a connection, of which the tunnel is told no more than its end.
+  const bool was_reset = side.wasReset() && !(by_upstream && isHttp1Tunnel());
+  if (!was_reset) return endAfter(by_upstream);
+  if (by_upstream) {
     server_close_ = format::CloseType::RemoteReset;
     client_close_ = format::CloseType::LocalReset;
     flags_.set(ResponseFlag::UpstreamRemoteReset);
@@ -257,7 +262,7 @@ void Session::onBroken(Side& side) {
   } else {
     proxy_.stats().add(Counter::UpstreamFlushTotal);
     proxy_.stats().up(stats::Tcp::Gauge::UpstreamFlushActive);
-    std::exchange(client_, nullptr)->end();
+    std::exchange(client_, nullptr)->end(net::Connection::CloseKind::Fin);
   }
 }
 

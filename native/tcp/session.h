@@ -102,10 +102,17 @@ class Session final : public net::DownstreamConnection,
   // The listener drains, and connections are to end with what comes next.
   void endForDrain();
   void onConnected();
-  void releaseUpstream(bool by_peer);
+  void releaseUpstream(bool by_peer,
+                       net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
   void countBytes();
   void showBuffered(uint64_t bytes);
-  void finish(bool by_upstream = false);
+  // `kind`: whether a side that is still there ends, or is reset.
+  void finish(bool by_upstream = false,
+              net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
+  // One side is over: the other ends once it has taken what came.
+  void endAfter(bool by_upstream);
+  bool isHttp1Tunnel() const;
+  void notePoolAnswer();
   void logAccess(format::LogType type);
   void logAgainLater();
   format::Exchange* exchange();
