@@ -136,12 +136,14 @@ void Session::onConnected() {
       counts_.connected();
     }
     if (format::Exchange* const exchange = this->exchange(); exchange && !exchange->tried.empty()) {
-      using Point = format::TimePoint;
-      const uint64_t now_us = net::Loop::readClockMicros();
-      exchange->at(Point::PoolReady) = exchange->at(Point::UpstreamConnectEnd) = now_us;
+      // As the real server, which tells nothing of the connections of tunnels.
+      if (!proxy_.config().tunneling) {
+        exchange->at(format::TimePoint::UpstreamConnectEnd) = net::Loop::readClockMicros();
+      }
       exchange->tried.back().connection_id = counts_.id();
     }
   }
+  notePoolAnswer();
   client_->join(*server_);
   server_->join(*client_);
   restartIdle();
@@ -246,9 +248,18 @@ void Session::onBroken(Side& side) {
     server_close_ = format::CloseType::RemoteReset;
     client_close_ = format::CloseType::LocalReset;
     flags_.set(ResponseFlag::UpstreamRemoteReset);
-  } else if (!by_upstream && client_->wasReset()) {
+  } else {
     client_close_ = format::CloseType::RemoteReset;
   }
+  finish(by_upstream, net::Connection::CloseKind::Reset);
+}
+
+bool Session::isHttp1Tunnel() const {
+  if (!proxy_.config().tunneling) return false;
+  return server_socket_ || (server_ && server_->endsWhole());
+}
+
+void Session::endAfter(bool by_upstream) {
   Side* const left = by_upstream ? client_ : server_;
   if (!connected_ || !left || left->pendingBytes() == 0) {
     finish(by_upstream);

@@ -175,6 +175,7 @@ class Session final : public net::DownstreamConnection,
   // Of a CONNECT in HTTP/1: what it took, and its answer (with what came of a body where it was not
   // granted); null: there is none, or it has been looked at.
   uint32_t tunnel_request_bytes_ = 0;
+  uint32_t tunnel_header_bytes_ = 0;
   std::shared_ptr<http::ConnectAnswer> tunnel_answer_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;
