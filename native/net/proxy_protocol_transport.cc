@@ -34,15 +34,20 @@ class ProxyProtocolTransport final : public WrappingTransport {
   // `header`: empty: `later` makes it, or else it is a line of version 1 with the connection's own
   // addresses.
   ProxyProtocolTransport(std::string header, std::unique_ptr<Later> later,
-                         std::unique_ptr<Transport> inner)
-      : WrappingTransport(std::move(inner)), header_(std::move(header)), later_(std::move(later)) {}
+                         stats::Shard<stats::Cluster>& stats, std::unique_ptr<Transport> inner)
+      : WrappingTransport(std::move(inner)),
+        header_(std::move(header)),
+        later_(std::move(later)),
+        stats_(stats) {}
 
   Handshake handshake(int fd) override {
     if (!is_sent_) {
       if (header_.empty()) header_ = makeHeader(fd);
       // In the clear, whatever comes after it.
-      const Handshake sent = sendRest(header_, [fd](const char* data, size_t size) {
-        return ::send(fd, data, size, MSG_NOSIGNAL);
+      const Handshake sent = sendRest(header_, [this, fd](const char* data, size_t size) {
+        const ssize_t done = ::send(fd, data, size, MSG_NOSIGNAL);
+        if (done > 0) stats_.add(stats::Cluster::Counter::UpstreamCxTxBytesTotal, done);
+        return done;
       });
       if (sent != Handshake::Done) return sent;
       is_sent_ = true;
@@ -61,6 +66,7 @@ class ProxyProtocolTransport final : public WrappingTransport {
 
   std::string header_;
   std::unique_ptr<Later> later_;
+  stats::Shard<stats::Cluster>& stats_;
   bool is_sent_ = false;
 };
 
@@ -89,6 +95,7 @@ std::unique_ptr<Transport> ProxyProtocolTransports::make(const TransportTarget& 
     header = proxyHeaderV1(target.client->source, target.client->destination);
   }
   return std::make_unique<ProxyProtocolTransport>(std::move(header), std::move(later),
+                                                  *cluster_stats_->shard(target.worker + 1),
                                                   makeTransport(inner_, target));
 }
 

@@ -25,12 +25,14 @@ class ProxyProtocolTransports final : public TransportFactory,
                                       public std::enable_shared_from_this<ProxyProtocolTransports> {
  public:
   using Stats = std::shared_ptr<stats::Block<stats::UpstreamProxyProtocol>>;
+  using ClusterStats = std::shared_ptr<stats::Block<stats::Cluster>>;
   // `inner`: null: bytes in the clear. `formats`: null: all values are known.
   ProxyProtocolTransports(const plan::ProxyProtocolSocket& plan, SharedTransport inner, Stats stats,
-                          std::unique_ptr<const TlvFormats> formats)
+                          ClusterStats cluster_stats, std::unique_ptr<const TlvFormats> formats)
       : plan_(plan),
         inner_(std::move(inner)),
         stats_(std::move(stats)),
+        cluster_stats_(std::move(cluster_stats)),
         formats_(std::move(formats)) {}
 
   // The header of version 2. Addresses: of the connection to the host, where values have formats.
@@ -45,6 +47,8 @@ class ProxyProtocolTransports final : public TransportFactory,
   const plan::ProxyProtocolSocket plan_;
   const SharedTransport inner_;
   const Stats stats_;
+  // What is said to hosts counts as theirs.
+  const ClusterStats cluster_stats_;
   const std::unique_ptr<const TlvFormats> formats_;
 };
 

@@ -136,12 +136,14 @@ void Session::onConnected() {
       counts_.connected();
     }
     if (format::Exchange* const exchange = this->exchange(); exchange && !exchange->tried.empty()) {
-      using Point = format::TimePoint;
-      const uint64_t now_us = net::Loop::readClockMicros();
-      exchange->at(Point::PoolReady) = exchange->at(Point::UpstreamConnectEnd) = now_us;
+      // As the real server, which tells nothing of the connections of tunnels.
+      if (!proxy_.config().tunneling) {
+        exchange->at(format::TimePoint::UpstreamConnectEnd) = net::Loop::readClockMicros();
+      }
       exchange->tried.back().connection_id = counts_.id();
     }
   }
+  notePoolAnswer();
   client_->join(*server_);
   server_->join(*client_);
   restartIdle();
@@ -222,6 +224,8 @@ void Session::onFlowControl(Side& from, bool paused) {
 }
 
 void Session::onEnded(Side& side) {
+  // As the real server, and RFC 9110 (9.3.6), have it.
+  if (isHttp1Tunnel()) return endAfter(&side == server_);
   if (!client_->hasEnded() || !server_->hasEnded()) return;
   // What a slow reader has not taken yet still leaves.
   if (client_->pendingBytes() == 0 && server_->pendingBytes() == 0) finish(&side == server_);
@@ -237,13 +241,25 @@ void Session::onDrained(Side& side) {
 
 void Session::onBroken(Side& side) {
   const bool by_upstream = &side == server_;
-  if (by_upstream && server_socket_ && server_socket_->wasReset()) {
+  // What a host of HTTP/1 resets is a connection, of which the tunnel is told no more than its end.
+  const bool was_reset = side.wasReset() && !(by_upstream && isHttp1Tunnel());
+  if (!was_reset) return endAfter(by_upstream);
+  if (by_upstream) {
     server_close_ = format::CloseType::RemoteReset;
     client_close_ = format::CloseType::LocalReset;
     flags_.set(ResponseFlag::UpstreamRemoteReset);
-  } else if (!by_upstream && client_->wasReset()) {
+  } else {
     client_close_ = format::CloseType::RemoteReset;
   }
+  finish(by_upstream, net::Connection::CloseKind::Reset);
+}
+
+bool Session::isHttp1Tunnel() const {
+  if (!proxy_.config().tunneling) return false;
+  return server_socket_ || (server_ && server_->endsWhole());
+}
+
+void Session::endAfter(bool by_upstream) {
   Side* const left = by_upstream ? client_ : server_;
   if (!connected_ || !left || left->pendingBytes() == 0) {
     finish(by_upstream);
@@ -257,7 +273,7 @@ void Session::onBroken(Side& side) {
   } else {
     proxy_.stats().add(Counter::UpstreamFlushTotal);
     proxy_.stats().up(stats::Tcp::Gauge::UpstreamFlushActive);
-    std::exchange(client_, nullptr)->end();
+    std::exchange(client_, nullptr)->end(net::Connection::CloseKind::Fin);
   }
 }
 

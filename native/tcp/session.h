@@ -102,10 +102,17 @@ class Session final : public net::DownstreamConnection,
   // The listener drains, and connections are to end with what comes next.
   void endForDrain();
   void onConnected();
-  void releaseUpstream(bool by_peer);
+  void releaseUpstream(bool by_peer,
+                       net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
   void countBytes();
   void showBuffered(uint64_t bytes);
-  void finish(bool by_upstream = false);
+  // `kind`: whether a side that is still there ends, or is reset.
+  void finish(bool by_upstream = false,
+              net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
+  // One side is over: the other ends once it has taken what came.
+  void endAfter(bool by_upstream);
+  bool isHttp1Tunnel() const;
+  void notePoolAnswer();
   void logAccess(format::LogType type);
   void logAgainLater();
   format::Exchange* exchange();
@@ -168,6 +175,7 @@ class Session final : public net::DownstreamConnection,
   // Of a CONNECT in HTTP/1: what it took, and its answer (with what came of a body where it was not
   // granted); null: there is none, or it has been looked at.
   uint32_t tunnel_request_bytes_ = 0;
+  uint32_t tunnel_header_bytes_ = 0;
   std::shared_ptr<http::ConnectAnswer> tunnel_answer_;
   // With the tunnel's id; null: it has none.
   std::unique_ptr<net::Findings::Metadata> metadata_;

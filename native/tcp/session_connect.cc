@@ -163,8 +163,12 @@ void Session::connect() {
                "load shedding in establishUpstreamConnection");
     return;
   }
+  if (format::Exchange* const exchange = this->exchange()) {
+    exchange->markFirst(format::TimePoint::PoolBegin, net::Loop::readClockMicros());
+  }
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   if (cluster_->cluster().limits(0).connections.isExhausted()) {
+    notePoolAnswer();
     stats.add(ClusterCounter::UpstreamCxOverflow);
     flags_.set(ResponseFlag::UpstreamOverflow);
     close_reason_ = "tcp_initializion_failure:2";
@@ -175,6 +179,13 @@ void Session::connect() {
     connectThroughPool();
   } else {
     connectToHost();
+  }
+}
+
+// There is a connection, or there will be none: of several tries, by the last.
+void Session::notePoolAnswer() {
+  if (format::Exchange* const exchange = this->exchange()) {
+    exchange->at(format::TimePoint::PoolReady) = net::Loop::readClockMicros();
   }
 }
 
@@ -191,6 +202,7 @@ void Session::connectToHost() {
   useHostCluster(place.member);
   host_ = place.member ? place.member->chooseHost(wish_, place.loads) : nullptr;
   if (!host_) {
+    notePoolAnswer();
     flags_.set(ResponseFlag::NoHealthyUpstream);
     close_reason_ = "tcp_initializion_failure:1";
     finish();
@@ -199,6 +211,7 @@ void Session::connectToHost() {
   upstream::UpstreamContext& context = proxy_.context();
   if (context.overload.isActive() &&
       context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
+    notePoolAnswer();
     flags_.set(ResponseFlag::UpstreamOverflow);
     close_reason_ = "tcp_initializion_failure:2";
     finish();
@@ -206,9 +219,9 @@ void Session::connectToHost() {
   }
   ++attempts_;
   if (format::Exchange* const exchange = this->exchange()) {
-    using Point = format::TimePoint;
-    const uint64_t now_us = net::Loop::readClockMicros();
-    exchange->at(Point::PoolBegin) = exchange->at(Point::UpstreamConnectBegin) = now_us;
+    if (!proxy_.config().tunneling) {
+      exchange->at(format::TimePoint::UpstreamConnectBegin) = net::Loop::readClockMicros();
+    }
     exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
   }
   if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
@@ -240,8 +253,7 @@ void Session::connectToHost() {
     fillFormat(&format);
     use.tunnel_head = tunneling->connectHead(format, tunnelId());
     tunnel_request_bytes_ = static_cast<uint32_t>(use.tunnel_head.size());
-    tunnel_meter_ = {};
-    tunnel_meter_.header_sent = tunnel_meter_.plain_sent = headerLineBytes(use.tunnel_head);
+    tunnel_header_bytes_ = static_cast<uint32_t>(headerLineBytes(use.tunnel_head));
     use.tunnel_answer = tunnel_answer_ = std::make_shared<http::ConnectAnswer>();
     tunnel_answer_->on_asked = [this] { onTunnelAsked(); };
   }
@@ -305,6 +317,7 @@ void Session::tellOutlier(upstream::OutlierResult result) {
 
 // Once a try has failed.
 void Session::tryAgain() {
+  notePoolAnswer();
   releaseUpstream(false);
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
     const net::Millis wait = backoff();

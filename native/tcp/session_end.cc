@@ -12,16 +12,16 @@ using MetadataSource = plan::FormatPiece::MetadataSource;
 
 // ---- the end ----
 
-void Session::releaseUpstream(bool by_peer) {
+void Session::releaseUpstream(bool by_peer, net::Connection::CloseKind kind) {
   if (tunnel_answer_) tunnel_answer_->on_asked = {};
   keepTunnelHead();
   counts_.end(by_peer);
   connect_deadline_ = net::kNever;
   server_socket_ = nullptr;
-  if (Side* server = std::exchange(server_, nullptr)) server->end();
+  if (Side* server = std::exchange(server_, nullptr)) server->end(kind);
 }
 
-void Session::finish(bool by_upstream) {
+void Session::finish(bool by_upstream, net::Connection::CloseKind kind) {
   if (finished_) return;
   finished_ = true;
   Timer::disarm();
@@ -32,12 +32,13 @@ void Session::finish(bool by_upstream) {
   }
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
+  // How its host is left is part of what is logged. A proxy of HTTP/1 is told of no resets.
+  releaseUpstream(by_upstream, isHttp1Tunnel() ? net::Connection::CloseKind::Fin : kind);
   // The listener's line comes before the relay's own, as in the real server.
   leaveListener();
   logAccess(format::LogType::TcpConnectionEnd);
-  releaseUpstream(by_upstream);
   if (SocketSide* client = std::exchange(client_, nullptr)) {
-    client->end();
+    client->end(kind);
   } else {
     proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
   }
@@ -119,7 +120,9 @@ void Session::describe(format::FormatContext* context) const {
   context->downstream_close = client_close_;
   if (closedBy().empty()) context->downstream_close_reason = close_reason_;
   // Without a host there is none to be left.
-  if (connected_) context->upstream_close_reason = close_reason_;
+  if (connected_) {
+    context->upstream_close_reason = closedBy().empty() ? close_reason_ : closedBy();
+  }
   context->upstream_close = server_close_;
   if (host_) {
     context->upstream_host_name = host_->settings().hostname;

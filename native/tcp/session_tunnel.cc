@@ -26,6 +26,7 @@ bool Session::connectsThroughPool() const {
 void Session::connectThroughPool() {
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
   if (!pool) {
+    notePoolAnswer();
     flags_.set(ResponseFlag::NoHealthyUpstream);
     close_reason_ = "tcp_initializion_failure:1";
     finish();
@@ -75,8 +76,10 @@ std::string_view Session::tunnelId() const {
 void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) {
   if (format::Exchange* const exchange = this->exchange()) {
     using Point = format::TimePoint;
-    exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
-    exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+    if (!proxy_.config().tunneling) {
+      exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
+      exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+    }
     // Nobody may have asked for it when the host was chosen.
     if (exchange->tried.empty()) {
       exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
@@ -118,12 +121,17 @@ void Session::onTunnelAsked() {
 void Session::keepTunnelHead() {
   if (!isTunnelAsked()) return;
   const std::string& head = tunnel_answer_->head;
-  tunnel_meter_.wire_sent = tunnel_request_bytes_;
-  tunnel_meter_.wire_received = head.size();
+  // Of all tries.
+  tunnel_meter_.wire_sent += tunnel_request_bytes_;
+  tunnel_meter_.header_sent += tunnel_header_bytes_;
+  tunnel_meter_.plain_sent += tunnel_header_bytes_;
+  tunnel_meter_.wire_received += head.size();
   stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
   stats.add(stats::Cluster::Counter::UpstreamCxRxBytesTotal, head.size());
   if (!head.empty()) {
-    tunnel_meter_.header_received = tunnel_meter_.plain_received = headerBytes(head);
+    const uint64_t bytes = tunnel_answer_->is_broken ? 0 : headerBytes(head);
+    tunnel_meter_.header_received += bytes;
+    tunnel_meter_.plain_received += bytes;
     if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(head);
   }
   // The connection shares it, for as long as the tunnel.

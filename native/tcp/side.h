@@ -43,8 +43,12 @@ class Side : public net::Mortal {
     stopReading();
     endWriting();
   }
-  // Nothing more is told to the callbacks; it closes.
-  virtual void end() = 0;
+  // Nothing more is told to the callbacks; it closes, and a socket's peer gets an end or a reset.
+  virtual void end(net::Connection::CloseKind kind) = 0;
+  // Its peer has reset it.
+  virtual bool wasReset() const = 0;
+  // Who ends one half of it ends both.
+  virtual bool endsWhole() const { return false; }
   virtual void pauseReading() = 0;
   virtual void resumeReading() = 0;
 

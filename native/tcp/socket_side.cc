@@ -151,13 +151,13 @@ void SocketSide::onDrained() {
   if (!over_) callbacks_.onDrained(*this);
 }
 
-void SocketSide::end() {
+void SocketSide::end(net::Connection::CloseKind kind) {
   if (over_) return;
   over_ = true;
   other_ = nullptr;
   splice_.reset();
   batch_.dropOf(connection_);
-  connection_.close();
+  connection_.close(kind);
   connection_.loop().bury(std::unique_ptr<Mortal>(this));
 }
 

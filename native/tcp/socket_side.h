@@ -25,7 +25,6 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   net::SharedTlsInfo tls() const { return connection_.tls(); }
   // Null: a raw socket.
   const net::Transport* transport() const { return connection_.transport(); }
-  bool wasReset() const { return connection_.wasReset(); }
   uint64_t roundTripMs() const { return over_ ? 0 : net::roundTripMs(connection_.fd()); }
   net::Address localAddress() const { return connection_.localAddress(); }
 
@@ -37,7 +36,8 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   void passEarly();
 
   // Side
-  void end() override;
+  void end(net::Connection::CloseKind kind) override;
+  bool wasReset() const override { return connection_.wasReset(); }
   void pauseReading() override { connection_.pauseReading(); }
   void resumeReading() override { connection_.resumeReading(); }
   uint64_t readBytes() const override { return connection_.readBytes(); }

@@ -4,6 +4,11 @@
 
 namespace fairlead::tcp {
 
+namespace {
+// RST_STREAM: the head of a frame, and a code.
+constexpr uint64_t kResetFrameBytes = 9 + 4;
+}  // namespace
+
 TunnelSide::TunnelSide(upstream::HttpPool& pool, net::Loop& loop, http::ByteMeter& meter,
                        SideCallbacks& callbacks, TunnelOwner& owner)
     : Side(callbacks), pool_(pool), loop_(loop), meter_(meter), owner_(owner) {
@@ -44,7 +49,7 @@ void TunnelSide::onResponseHead(http::ResponseHead& head, bool end) {
 
 void TunnelSide::giveUp(std::string_view why) {
   state_ = State::Over;
-  if (http::ClientStream* const stream = std::exchange(stream_, nullptr)) stream->reset();
+  resetStream();
   owner_.onTunnelFailed(why);
 }
 
@@ -77,8 +82,9 @@ void TunnelSide::onAnswerEnd() {
   if (!over_) finishReading();
 }
 
-void TunnelSide::onResponseReset(http::ResetReason, std::string_view) {
+void TunnelSide::onResponseReset(http::ResetReason reason, std::string_view) {
   stream_ = nullptr;
+  was_reset_ = reason == http::ResetReason::RemoteReset;
   if (state_ == State::Open) {
     fail();
   } else {
@@ -117,13 +123,21 @@ bool TunnelSide::isOverHighWatermark() const { return stream_ && stream_->isOver
 
 // ---- the end ----
 
-void TunnelSide::end() {
+// As the real server, which counts the frame that does it.
+void TunnelSide::resetStream() {
+  http::ClientStream* const stream = std::exchange(stream_, nullptr);
+  if (!stream) return;
+  if (is_multiplexed_) meter_.wire_sent += kResetFrameBytes;
+  stream->reset();
+}
+
+void TunnelSide::end(net::Connection::CloseKind) {
   if (over_) return;
   over_ = true;
   other_ = nullptr;
   if (state_ == State::Waiting) pool_.cancel(*this);
   state_ = State::Over;
-  if (http::ClientStream* const stream = std::exchange(stream_, nullptr)) stream->reset();
+  resetStream();
   pool_.letGo();
   loop_.bury(std::unique_ptr<Mortal>(this));
 }

@@ -36,7 +36,9 @@ class TunnelSide final : public Side, private upstream::PoolWaiter {
   void start() { pool_.newStream(*this); }
 
   // Side
-  void end() override;
+  void end(net::Connection::CloseKind kind) override;
+  bool wasReset() const override { return was_reset_; }
+  bool endsWhole() const override { return !is_multiplexed_ && !pool_.isBare(); }
   void pauseReading() override;
   void resumeReading() override;
   uint64_t readBytes() const override { return read_bytes_; }
@@ -70,6 +72,7 @@ class TunnelSide final : public Side, private upstream::PoolWaiter {
   bool isGranted(unsigned status) const;
   void onAnswerEnd();
   void giveUp(std::string_view why);
+  void resetStream();
 
   // Held, so that its host lives.
   upstream::HttpPool& pool_;
@@ -84,6 +87,7 @@ class TunnelSide final : public Side, private upstream::PoolWaiter {
   // The request may go on when the answer has ended.
   bool outlasts_answer_ = false;
   bool has_sent_end_ = false;
+  bool was_reset_ = false;
 };
 
 }  // namespace fairlead::tcp

@@ -331,12 +331,20 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   if (server.session_timeout_s > 0) {
     SSL_CTX_set_timeout(context, static_cast<long>(server.session_timeout_s));
   }
+  SSL_CTX_set_session_ticket_cb(context, onTicketMade, nullptr, nullptr);
   if (!ticket_keys_.empty()) ticket_keys_.use(context);
   auto* self = const_cast<Context*>(this);
   SSL_CTX_set_cert_cb(context, onCertificate, self);
   SSL_CTX_set_tlsext_status_cb(context, onOcspStatus);
   if (!alpn_.empty()) SSL_CTX_set_alpn_select_cb(context, onAlpn, self);
   return {};
+}
+
+// As the real server, where how long sessions last is said of TLS 1.2 alone.
+int Context::onTicketMade(SSL* ssl, void*) {
+  constexpr long kSeconds = 2 * 24 * 60 * 60;
+  if (SSL_version(ssl) >= TLS1_3_VERSION) SSL_SESSION_set_timeout(SSL_get_session(ssl), kSeconds);
+  return 1;
 }
 
 // Of TLS 1.3 all ciphers are good, and the client's order counts, as in the real server.

@@ -94,6 +94,7 @@ class Context {
   // OpenSSL's callbacks.
   static int onCertificate(SSL* ssl, void* context);
   static int onOcspStatus(SSL* ssl, void*);
+  static int onTicketMade(SSL* ssl, void*);
   static int onClientHello(SSL* ssl, int* alert, void*);
   static int onAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* in, unsigned in_size, void* context);

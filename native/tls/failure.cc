@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <mutex>
+#include <system_error>
 #include <unordered_set>
 
 #include "tls/openssl.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kMaxKept = 1000;
 // How the other library's numbers are made: of its part for TLS, and of reasons of its own.
 constexpr unsigned long kLibrary = 16ul << 24;
+constexpr unsigned long kSystemLibrary = 2ul << 24;
 
 struct Reason {
   int ours;
@@ -156,6 +158,12 @@ std::string textOf(std::span<const LibraryError> errors) {
     text += describeAs(error.number, error.name ? error.name : nameOfAlert(error.number));
   }
   return enclosed(text);
+}
+
+std::string textOfSocket(int error) {
+  const unsigned long number = kSystemLibrary | static_cast<unsigned long>(error);
+  const std::string words = std::error_code(error, std::generic_category()).message();
+  return enclosed("|" + std::to_string(number) + ":system library:OPENSSL_internal:" + words);
 }
 
 Failure takeFailure(std::string_view details, bool awaits_hello) {

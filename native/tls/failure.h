@@ -35,6 +35,9 @@ struct Failure {
 // `awaits_hello`: of a client that has not heard from the server before.
 Failure takeFailure(std::string_view details, bool awaits_hello = false);
 
+// As a Failure's text, of what the socket had: an errno.
+std::string textOfSocket(int error);
+
 // The same text for as long as the process lives: there are few of them. After many the last ones
 // are told by a shorter word.
 std::string_view keepText(std::string text);

@@ -164,7 +164,8 @@ void Transport::fail(int fd) {
   const Failure failure =
       takeFailure(opening_ ? std::string_view(opening_->details) : std::string_view(),
                   SSL_get_state(info_->ssl()) == TLS_ST_CW_CLNT_HELLO);
-  const std::string_view text = keepText(failure.text);
+  const bool is_of_socket = failure.text.empty() && wire_.error != 0;
+  const std::string_view text = keepText(is_of_socket ? textOfSocket(wire_.error) : failure.text);
   info_->setFailure(text);
   if (failure.lacks_certificate) stats_.add(SslCounter::FailVerifyNoCert);
   if (failure.has_errors && !failure.is_counted) stats_.add(SslCounter::ConnectionError);
@@ -228,7 +229,7 @@ int Transport::verify(X509_STORE_CTX* store) {
     wire_.alert = kBadHashAlert;
   }
   opening_->details = "verify cert failed: " + verdict.details;
-  X509_STORE_CTX_set_error(store, verdict.error);
+  X509_STORE_CTX_set_error(store, Verifier::errorToTell(verdict.error));
   return 0;
 }
 

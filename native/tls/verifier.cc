@@ -261,6 +261,19 @@ Verdict Verifier::verifySpiffe(X509_STORE_CTX* store, std::string_view workload)
   return {.kind = Verdict::Kind::BadName, .error = kUnknownCertificate, .details = "SAN match"};
 }
 
+// OpenSSL and the real server's library do not have the same alerts for all of them.
+int Verifier::errorToTell(int error) {
+  switch (error) {
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+    case X509_V_ERR_CRL_NOT_YET_VALID:
+      return X509_V_ERR_CERT_HAS_EXPIRED;
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+      return kUnknownCertificate;
+    default:
+      return error;
+  }
+}
+
 Verdict Verifier::verify(X509_STORE_CTX* store, const WantedPeer& wanted) const {
   if (is_spiffe_) return verifySpiffe(store, wanted.workload);
   Verdict verdict;
@@ -302,7 +315,7 @@ Verdict Verifier::verifyNames(const X509* certificate, const WantedPeer& wanted)
   const auto has = [&names](auto test) { return std::any_of(names.begin(), names.end(), test); };
   const auto refused = [&names](const std::string& what, const char* are) {
     return Verdict{.kind = Verdict::Kind::BadName,
-                   .error = X509_V_ERR_APPLICATION_VERIFICATION,
+                   .error = kUnknownCertificate,
                    .details = what + ", certificate SANs" + are + joined(names) + "]"};
   };
   constexpr const char* kMatcher = "SAN matcher";

@@ -54,6 +54,8 @@ class Verifier {
   void configure(SSL_CTX* context, bool is_server) const;
   // Whether chains are verified.
   bool hasAuthorities() const { return has_authorities_; }
+  // What OpenSSL is told of a Verdict's error, so that the peer gets the real server's alert.
+  static int errorToTell(int error);
   // Who is trusted, of all trust domains.
   const std::vector<X509Ptr>& authorities() const { return authorities_; }
   // Of SSL_VERIFY_…: what is asked of a peer.

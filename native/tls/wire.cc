@@ -109,13 +109,16 @@ int readWire(BIO* bio, char* to, int room) {
   return -1;
 }
 
+// A peer that has reset it has not ended what it said.
+bool isEnd(const Wire& wire) { return wire.has_ended && wire.error == 0; }
+
 long controlWire(BIO* bio, int command, long, void*) {
   switch (command) {
     case BIO_CTRL_FLUSH:
     case BIO_CTRL_DUP:
       return 1;
     case BIO_CTRL_EOF:
-      return static_cast<const Wire*>(BIO_get_data(bio))->has_ended ? 1 : 0;
+      return isEnd(*static_cast<const Wire*>(BIO_get_data(bio))) ? 1 : 0;
     default:
       return 0;
   }

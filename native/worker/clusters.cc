@@ -68,13 +68,13 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   const auto chosen =
       chooseStats(plan.stats_choice ? &*plan.stats_choice : nullptr, scope.prefix, &registry_);
   if (!chosen) return chosen.error();
-  auto transport = makeTransport(plan, scope);
+  const auto own_stats = registry_.create<stats::Cluster>(scope);
+  auto transport = makeTransport(plan, scope, own_stats);
   if (!transport) return transport.error();
-  auto choice = makeTransportChoice(plan, scope);
+  auto choice = makeTransportChoice(plan, scope, own_stats);
   if (!choice) return choice.error();
-  auto cluster =
-      std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
-                                std::move(transport.value()), ids_.hold(plan.name), &slots_);
+  auto cluster = std::make_shared<Cluster>(plan, own_stats, std::move(transport.value()),
+                                           ids_.hold(plan.name), &slots_);
   cluster->setTransportChoice(std::move(choice.value()));
   if (plan.preconnect_condition) {
     auto condition = match::MetadataCondition::build(*plan.preconnect_condition);
@@ -133,8 +133,9 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
 }
 
 template <typename Socket>
-Result<net::SharedTransport> Clusters::makeTransport(const Socket& plan,
-                                                     const stats::Scope& scope) {
+Result<net::SharedTransport> Clusters::makeTransport(
+    const Socket& plan, const stats::Scope& scope,
+    const std::shared_ptr<stats::Block<stats::Cluster>>& own_stats) {
   net::SharedTransport transport = transport_;
   if (plan.tls) {
     auto made = tls_sockets_.make(*plan.tls, scope);
@@ -156,17 +157,18 @@ Result<net::SharedTransport> Clusters::makeTransport(const Socket& plan,
   return net::SharedTransport(std::make_shared<net::ProxyProtocolTransports>(
       *plan.proxy_protocol, std::move(transport),
       registry_.create<stats::UpstreamProxyProtocol>(innerScope(scope, "upstream.proxyprotocol.")),
-      TlvFormats::build(*plan.proxy_protocol)));
+      own_stats, TlvFormats::build(*plan.proxy_protocol)));
 }
 
-Result<upstream::TransportChoice> Clusters::makeTransportChoice(const plan::Cluster& plan,
-                                                                const stats::Scope& scope) {
+Result<upstream::TransportChoice> Clusters::makeTransportChoice(
+    const plan::Cluster& plan, const stats::Scope& scope,
+    const std::shared_ptr<stats::Block<stats::Cluster>>& own_stats) {
   std::vector<upstream::TransportMatch> matches;
   for (const plan::TransportMatch& match : plan.transport_matches) {
     upstream::TransportMatch made;
     made.labels = match.labels;
     made.stats = registry_.create<stats::TransportMatch>(innerScope(scope, match.name + "."));
-    auto transport = makeTransport(match, scope);
+    auto transport = makeTransport(match, scope, own_stats);
     if (!transport) return transport.error();
     made.transport = std::move(transport.value());
     matches.push_back(std::move(made));

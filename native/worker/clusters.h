@@ -120,11 +120,14 @@ class Clusters {
   void retire(const upstream::Cluster& cluster);
   void addStats(upstream::Cluster& cluster);
   // Null: bytes in the clear.
-  // `plan`: a cluster, or one of its transport_matches.
+  // `plan`: a cluster, or one of its transport_matches. `own_stats`: the cluster's.
   template <typename Socket>
-  Result<net::SharedTransport> makeTransport(const Socket& plan, const stats::Scope& scope);
-  Result<upstream::TransportChoice> makeTransportChoice(const plan::Cluster& plan,
-                                                        const stats::Scope& scope);
+  Result<net::SharedTransport> makeTransport(
+      const Socket& plan, const stats::Scope& scope,
+      const std::shared_ptr<stats::Block<stats::Cluster>>& own_stats);
+  Result<upstream::TransportChoice> makeTransportChoice(
+      const plan::Cluster& plan, const stats::Scope& scope,
+      const std::shared_ptr<stats::Block<stats::Cluster>>& own_stats);
   // Nobody asks where the cluster's plan says nothing of checks.
   Result<std::shared_ptr<const health::CheckConfig>> makeChecks(
       const std::shared_ptr<upstream::Cluster>& cluster);

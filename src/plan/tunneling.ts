@@ -1,11 +1,14 @@
 // TCP through a tunnel: what is said to the proxy that hosts of the cluster are.
-import type { envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_TunnelingConfig as TunnelingConfig } from '../../build/messages.gen.js';
-import { compileFormat } from './format/format.js';
+import type {
+  envoy_config_core_v3_HeaderValueOption as HeaderValueOption,
+  envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_TunnelingConfig as TunnelingConfig,
+} from '../../build/messages.gen.js';
+import { compileFormat, type OwnOperators } from './format/format.js';
 import { readFormatters } from './format/format-string.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
-import type { TunnelingConfig as TunnelingPlan } from './plan.gen.js';
-import { compileHeaderMutations } from './route/header-mutations.js';
+import type { HeaderMutations, TunnelingConfig as TunnelingPlan } from './plan.gen.js';
+import { compileAddition } from './route/header-mutations.js';
 
 const FIELDS = supportedFields<TunnelingConfig>(
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig',
@@ -46,17 +49,23 @@ export function compileTunneling(
   const own = readFormatters(config.formatters, place.field('formatters'));
   return {
     hostname: hostname.format,
-    headers: compileHeaderMutations(
-      { request_headers_to_add: config.headers_to_add ?? [] },
-      place,
-      own,
-    ),
+    headers: compileHeaders(config.headers_to_add ?? [], place.field('headers_to_add'), own),
     use_post: config.use_post,
     post_path: config.post_path || '/',
     propagate_response_headers: config.propagate_response_headers,
     propagate_response_trailers: config.propagate_response_trailers,
     ...compileRequestId(config, place),
   };
+}
+
+function compileHeaders(
+  options: readonly HeaderValueOption[],
+  place: Place,
+  own: OwnOperators | undefined,
+): HeaderMutations | undefined {
+  const added = options.flatMap((option, i) => compileAddition(option, place.index(i), own) ?? []);
+  if (added.length === 0) return undefined;
+  return { request_add: added, request_remove: [], response_add: [], response_remove: [] };
 }
 
 /** As the real server, which makes ids only where an extension is named that makes them. */

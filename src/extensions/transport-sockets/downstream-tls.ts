@@ -72,7 +72,7 @@ function buildSocket(
       ticket_keys: keys,
       disables_tickets: config.disable_stateless_session_resumption,
       disables_cache: config.disable_stateful_session_resumption,
-      session_timeout_s: Math.ceil((config.session_timeout ?? 0) / 1000),
+      session_timeout_s: Math.floor((config.session_timeout ?? 0) / 1000),
       prefers_client_ciphers: config.prefer_client_ciphers,
       scans_all_certificates: config.full_scan_certs_on_sni_mismatch,
       ocsp_policy: OCSP_POLICIES[config.ocsp_staple_policy ?? 'LENIENT_STAPLING'],

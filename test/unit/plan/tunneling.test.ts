@@ -30,6 +30,15 @@ test('a path is of a POST, and a path', () => {
   assert.equal(compileTunneling({ use_post: true }).plan?.post_path, '/');
 });
 
+test('a header that may not be set is told of with its place', () => {
+  assert.match(
+    compileTunneling({
+      headers_to_add: [{ header: { key: 'x-a', value: 'b' } }, { header: { key: 'host' } }],
+    }).issues,
+    /tunneling_config\.headers_to_add\[1\]\.header\.key: :-prefixed or host headers may not be modified/,
+  );
+});
+
 test('ids are made where an extension is named, under names of their own or the usual ones', () => {
   assert.equal(compileTunneling({ request_id_header: 'x-a' }).plan?.request_id_header, undefined);
   const usual = compileTunneling({ request_id_extension: { typed_config: UUID } }).plan;
