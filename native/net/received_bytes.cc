@@ -1,8 +1,10 @@
 #include "net/received_bytes.h"
 
 // Not the C library's header, which knows fewer fields and cannot stand beside this one.
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace fairlead::net {
@@ -24,6 +26,11 @@ uint64_t receivedBytes(int fd) {
   // The end takes a number of the sequence, as a byte does.
   const bool has_ended = now == kCloseWait || now == kLastAck || now == kClosing;
   return state.tcpi_bytes_received - (has_ended ? 1 : 0);
+}
+
+bool hasUnconfirmed(int fd) {
+  int bytes = 0;
+  return ::ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
 uint64_t roundTripMs(int fd) {

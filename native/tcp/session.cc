@@ -251,6 +251,9 @@ void Session::onBroken(Side& side) {
   } else {
     client_close_ = format::CloseType::RemoteReset;
   }
+  // What the other side has not taken yet still leaves, and an end behind it.
+  const Side* const left = by_upstream ? static_cast<const Side*>(client_) : server_;
+  if (left && left->wouldLose()) return endAfter(by_upstream);
   finish(by_upstream, net::Connection::CloseKind::Reset);
 }
 

@@ -56,6 +56,8 @@ class Side : public net::Mortal {
   virtual uint64_t readBytes() const = 0;
   // What waits here to be written.
   virtual size_t pendingBytes() const = 0;
+  // A reset would lose what has been written.
+  virtual bool wouldLose() const { return pendingBytes() > 0; }
   bool hasEnded() const { return ended_; }
 
   // ---- for the other side ----

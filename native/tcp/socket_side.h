@@ -46,6 +46,9 @@ class SocketSide final : public Side, private net::ConnectionHandler {
     connection_.settle();
     return connection_.pendingBytes();
   }
+  bool wouldLose() const override {
+    return pendingBytes() > 0 || (!over_ && net::hasUnconfirmed(connection_.fd()));
+  }
   void write(std::string_view data) override;
   void flush() override;
   void endWriting() override { connection_.endWriting(); }

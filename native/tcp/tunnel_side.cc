@@ -84,7 +84,8 @@ void TunnelSide::onAnswerEnd() {
 
 void TunnelSide::onResponseReset(http::ResetReason reason, std::string_view) {
   stream_ = nullptr;
-  was_reset_ = reason == http::ResetReason::RemoteReset;
+  // One that has ended before was not cut off, as where nothing more of its request is wanted.
+  was_reset_ = reason == http::ResetReason::RemoteReset && !ended_;
   if (state_ == State::Open) {
     fail();
   } else {
