@@ -78,7 +78,8 @@ export class ClusterHosts implements HostSources {
   }
 
   expect({ eds, dns, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
-    if (!dns && (!eds || this.#sameEndpoints(eds))) return;
+    const same = eds && this.#sameEndpoints(eds);
+    if (!dns && (!eds || same?.isWarming === false)) return;
     this.#warming.set(name, SOON);
     this.#onWaiting(true);
     this.#native.setWarming(name, true, isNew);
@@ -94,9 +95,10 @@ export class ClusterHosts implements HostSources {
     if (!same) this.#forgetEndpoints(name);
     const fresh = eds && !same ? this.addEndpoints(eds) : undefined;
     fresh?.start();
+    const endpoints = same ?? fresh;
     this.#host.forgetDns(name);
     const answer = dns && this.#host.followDns(dns);
-    this.#warm(name, fresh?.isWarming ? fresh.warmed : answer, isNew);
+    this.#warm(name, endpoints?.isWarming ? endpoints.warmed : answer, isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
   }

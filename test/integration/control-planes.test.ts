@@ -291,6 +291,37 @@ for (const way of ['ads', 'delta-ads'] as const) {
   });
 }
 
+for (const way of ['ads', 'delta-ads'] as const) {
+  test(`a cluster that changes while it waits for its hosts goes on waiting, by ${way}`, async (t) => {
+    const port = await startOrigin(t, 'here');
+    const plane = await ControlPlane.start(t);
+    plane.set(CLUSTER, 'c1', [edsCluster(way, 'a')]);
+    plane.set(ENDPOINTS, 'e1', [hosts('a', port)]);
+    plane.set(LISTENER, 'l1', []);
+    plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
+    const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
+    const states = async (): Promise<readonly (string | undefined)[]> => [
+      await stat(proxy, 'cluster_manager.warming_clusters'),
+      await stat(proxy, 'cluster_manager.active_clusters'),
+    ];
+    const [, before] = await states();
+
+    plane.set(CLUSTER, 'c2', [edsCluster(way, 'a'), edsCluster(way, 'b')]);
+    await until('it is asked for', async () => (await states())[0] === '1');
+    const changed = { ...edsCluster(way, 'b'), connect_timeout: { seconds: 3 } };
+    plane.set(CLUSTER, 'c3', [edsCluster(way, 'a'), changed]);
+    await until(
+      'it has changed',
+      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
+    );
+    assert.deepEqual(await states(), ['1', before]);
+
+    plane.set(ENDPOINTS, 'e2', [hosts('a', port), hosts('b', port)]);
+    await until('it is there', async () => (await states())[0] === '0');
+    assert.deepEqual(await states(), ['0', String(Number(before) + 1)]);
+  });
+}
+
 for (const way of ['ads', 'delta'] as const) {
   test(`a listener is put in place when its routes have come, by ${way}`, async (t) => {
     const plane = await ControlPlane.start(t);
