@@ -28,9 +28,9 @@ uint64_t receivedBytes(int fd) {
   return state.tcpi_bytes_received - (has_ended ? 1 : 0);
 }
 
-bool hasUnconfirmed(int fd) {
+bool hasUnsent(int fd) {
   int bytes = 0;
-  return ::ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+  return ::ioctl(fd, SIOCOUTQNSD, &bytes) == 0 && bytes > 0;
 }
 
 uint64_t roundTripMs(int fd) {

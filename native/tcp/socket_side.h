@@ -47,7 +47,7 @@ class SocketSide final : public Side, private net::ConnectionHandler {
     return connection_.pendingBytes();
   }
   bool wouldLose() const override {
-    return pendingBytes() > 0 || (!over_ && net::hasUnconfirmed(connection_.fd()));
+    return pendingBytes() > 0 || (!over_ && net::hasUnsent(connection_.fd()));
   }
   void write(std::string_view data) override;
   void flush() override;
