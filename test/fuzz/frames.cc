@@ -50,6 +50,8 @@ plan::Http2Options wideOptions() {
 
 class Reference {
  public:
+  Reference() { decoder_.setMostText(wideOptions().max_header_field_bytes); }
+
   const Answers& answers() const { return answers_; }
 
   // `bytes` come behind a client's beginning, and may end within a frame.
@@ -115,10 +117,9 @@ class Reference {
       case FrameType::Headers:
         return onHeaders(payload);
       case FrameType::Priority:
+        if (payload.size() != 5) return answers_.fail(ErrorCode::FrameSizeError);
         if (stream_ == 0) return protocolError();
-        if (payload.size() != 5 || (read32(payload.data()) & kMostStreamId) == stream_) {
-          reset(stream_);
-        }
+        if ((read32(payload.data()) & kMostStreamId) == stream_) reset(stream_);
         return;
       case FrameType::RstStream:
         if (stream_ == 0 || isIdle(stream_)) return endSilently();
@@ -143,8 +144,7 @@ class Reference {
         if (block_of_ == 0) return protocolError();
         countEmpty(payload.empty() && !has(flags::kEndHeaders));
         if (answers_.has_ended) return;
-        block_ += payload;
-        if (has(flags::kEndHeaders)) onBlock();
+        onBlock(payload, false);
         return;
     }
   }
@@ -167,31 +167,43 @@ class Reference {
     countEmpty(payload.empty() && !has(flags::kEndStream));
     if (answers_.has_ended) return;
     block_of_ = stream_;
-    block_ = payload;
-    if (has(flags::kEndHeaders)) onBlock();
-  }
-
-  void onBlock() {
-    block_of_ = 0;
-    if (!decodes()) return answers_.fail(ErrorCode::CompressionError);
-    if (!isIdle(stream_)) {
-      if (wasReset(stream_)) return;
+    block_.clear();
+    if (isIdle(stream_)) {
+      if (is_own_parent_) return endSilently();
+      highest_ = std::max(highest_, stream_);
+    } else if (!wasReset(stream_)) {
       // A stream that is closed may be known as such, or not any more.
       protocolError();
       answers_.may_be_silent = true;
       return;
     }
-    highest_ = std::max(highest_, stream_);
-    if (is_own_parent_) reset(stream_);
+    onBlock(payload, true);
   }
 
-  bool decodes() {
+  // What is wrong with a block shows with the frame that has it.
+  void onBlock(std::string_view piece, bool is_first) {
+    block_ += piece;
+    const bool ends = has(flags::kEndHeaders);
+    if (!decodes(is_first) || (ends && !block_.empty())) {
+      return answers_.fail(ErrorCode::CompressionError);
+    }
+    if (ends) block_of_ = 0;
+  }
+
+  // What ends amid a field stays.
+  bool decodes(bool is_first) {
     Arena arena{1024};
     Field field;
-    decoder_.begin(block_);
+    if (is_first) {
+      decoder_.begin(block_);
+    } else {
+      decoder_.resume(block_);
+    }
     for (;;) {
       const HpackDecoder::Step step = decoder_.next(arena, &field);
-      if (step != HpackDecoder::Step::Field) return step == HpackDecoder::Step::End;
+      if (step == HpackDecoder::Step::Field) continue;
+      block_ = step == HpackDecoder::Step::Short ? std::string(decoder_.rest()) : std::string();
+      return step != HpackDecoder::Step::Error;
     }
   }
 
@@ -209,6 +221,7 @@ class Reference {
       switch (read16(payload.data())) {
         case 2:
         case 8:
+        case 9:
           answers_.has_ended |= value > 1;
           break;
         case 4:
