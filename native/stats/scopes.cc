@@ -189,32 +189,33 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
   scope.prefix += "rds.";
   // One without a name leaves no empty place.
   if (route_configuration.empty()) return scope;
-  scope.prefix += std::string(route_configuration) + ".";
   // Taken whole, dots and all.
-  scope.labels.insert(scope.labels.begin(),
-                      {"envoy.rds_route_config", std::string(route_configuration)});
+  const std::string name = sanitized(route_configuration);
+  scope.prefix += name + ".";
+  scope.labels.insert(scope.labels.begin(), {"envoy.rds_route_config", name});
   return scope;
 }
 
 Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration) {
   Scope scope = httpScope(http_prefix);
-  scope.prefix += "rds.vhds." + std::string(route_configuration) + ".";
+  const std::string name = "vhds." + sanitized(route_configuration);
+  scope.prefix += "rds." + name + ".";
   scope.metric_prefix += "rds.";
-  scope.labels.insert(scope.labels.begin(),
-                      {"envoy.rds_route_config", "vhds." + std::string(route_configuration)});
+  scope.labels.insert(scope.labels.begin(), {"envoy.rds_route_config", name});
   return scope;
 }
 
-Scope scopedRdsScope(std::string_view http_prefix, std::string_view name) {
+Scope scopedRdsScope(std::string_view http_prefix, std::string_view configuration) {
   Scope scope = httpScope(http_prefix);
-  scope.prefix += "scoped_rds." + std::string(name) + ".";
+  const std::string name = sanitized(configuration);
+  scope.prefix += "scoped_rds." + name + ".";
   scope.metric_prefix += "scoped_rds.";
-  scope.labels.insert(scope.labels.begin(), {"envoy.scoped_rds_config", std::string(name)});
+  scope.labels.insert(scope.labels.begin(), {"envoy.scoped_rds_config", name});
   return scope;
 }
 
 Scope extensionDiscoveryScope(std::string_view kind, std::string_view name) {
-  return plainScope("extension_config_discovery." + std::string(kind) + "." + std::string(name) +
+  return plainScope("extension_config_discovery." + std::string(kind) + "." + sanitized(name) +
                     ".");
 }
 
@@ -302,8 +303,8 @@ Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version) {
 }
 
 Scope sdsScope(std::string_view secret) {
-  return namedScope("sds.", "envoy.xds_resource_name",
-                    splitAt(std::string(secret), secret.find('.')));
+  const std::string name = sanitized(secret);
+  return namedScope("sds.", "envoy.xds_resource_name", splitAt(name, name.find('.')));
 }
 
 Scope workerScope(const std::string& prefix, unsigned worker) {

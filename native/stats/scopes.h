@@ -31,7 +31,7 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
 Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration);
 // "cluster.<name>.leds."
 Scope ledsScope(std::string_view cluster);
-Scope scopedRdsScope(std::string_view http_prefix, std::string_view name);
+Scope scopedRdsScope(std::string_view http_prefix, std::string_view configuration);
 // `kind`: "http_filter".
 Scope extensionDiscoveryScope(std::string_view kind, std::string_view name);
 Scope tcpScope(std::string_view prefix);

@@ -12,7 +12,6 @@ import { Place } from '../plan/message/place.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { Source } from '../plan/sources.js';
 import { ECDS } from './api.js';
-import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -133,7 +132,7 @@ class ExtensionSubscription {
     this.#name = name;
     this.#native = native;
     this.#host = host;
-    this.#statPrefix = native.addExtensionStats(kind, scopeText(name));
+    this.#statPrefix = native.addExtensionStats(kind, name);
     this.#subscription = new Subscription(
       {
         ...{ source, statPrefix: this.#statPrefix, api: ECDS, names: [name] },

@@ -12,7 +12,6 @@ import { compileRouteTable } from '../plan/route/route-table.js';
 import { compileVhds } from '../plan/route/vhds.js';
 import type { RdsPlan, RdsTable } from '../plan/route-slots.js';
 import { RDS } from './api.js';
-import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 import { VirtualHostSubscription, withHosts, type VhdsPlan } from './virtual-hosts.js';
@@ -53,7 +52,7 @@ export class RouteSubscription {
     this.#native = native;
     this.#context = context;
     this.#host = host;
-    this.#statPrefix = native.addRdsStats(scopeText(plan.statPrefix), scopeText(plan.name));
+    this.#statPrefix = native.addRdsStats(plan.statPrefix, plan.name);
     this.#subscription = new Subscription(
       {
         source: plan.source,

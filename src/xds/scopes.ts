@@ -9,7 +9,6 @@ import { compileRouteTable } from '../plan/route/route-table.js';
 import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
 import { Place } from '../plan/message/place.js';
 import { SRDS } from './api.js';
-import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -60,7 +59,7 @@ export class ScopeSubscription {
     this.#context = context;
     this.#host = host;
     this.#events = events;
-    this.#statPrefix = native.addScopedRdsStats(scopeText(plan.statPrefix), scopeText(plan.name));
+    this.#statPrefix = native.addScopedRdsStats(plan.statPrefix, plan.name);
     this.#subscription = new Subscription(
       {
         ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS },

@@ -13,7 +13,6 @@ import type { SecretLookup, SecretRequest } from '../plan/secret-request.js';
 import { SDS } from './api.js';
 import { FileWatch } from './file-watch.js';
 import { withContents } from './secret-files.js';
-import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -61,7 +60,7 @@ export class SecretSubscription {
     this.#native = native;
     this.#host = host;
     this.#take = take;
-    this.#statPrefix = native.addSdsStats(scopeText(request.name));
+    this.#statPrefix = native.addSdsStats(request.name);
     this.#subscription = new Subscription(
       {
         source: request.source,

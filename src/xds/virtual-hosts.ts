@@ -6,7 +6,6 @@ import type {
 import type { NativeProxy } from '../native.js';
 import type { Source } from '../plan/sources.js';
 import { VHDS } from './api.js';
-import { scopeText } from '../stats/stat-names.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -44,7 +43,7 @@ export class VirtualHostSubscription {
     this.#native = native;
     this.#host = host;
     this.#events = events;
-    this.#statPrefix = native.addVhdsStats(scopeText(plan.statPrefix), scopeText(plan.name));
+    this.#statPrefix = native.addVhdsStats(plan.statPrefix, plan.name);
     this.#subscription = new Subscription(
       {
         ...{ source: plan.source, statPrefix: this.#statPrefix, api: VHDS, names: [] },

@@ -77,6 +77,21 @@ TEST("a route configuration's name is one label") {
             "envoy.http_conn_manager_prefix=in");
 }
 
+TEST("colons of what is discovered do not get into the names of its statistics") {
+  EXPECT_EQ(shown(rdsScope("in", "xdstp://a/b:/c:d")),
+            "http.in.rds.xdstp_a/b_c_d. http.rds. envoy.rds_route_config=xdstp_a/b_c_d "
+            "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(vhdsScope("in", "a:b")),
+            "http.in.rds.vhds.a_b. http.rds. envoy.rds_route_config=vhds.a_b "
+            "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(scopedRdsScope("in", "a:b")),
+            "http.in.scoped_rds.a_b. http.scoped_rds. envoy.scoped_rds_config=a_b "
+            "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(sdsScope("a://b.c")), "sds.a_b.c. sds.c. envoy.xds_resource_name=a_b");
+  EXPECT_EQ(extensionDiscoveryScope("http_filter", "a:b").prefix,
+            "extension_config_discovery.http_filter.a_b.");
+}
+
 TEST("a virtual cluster's name is a label only where the virtual host's name is one") {
   EXPECT_EQ(shown(virtualClusterScope("v", "k.l")),
             "vhost.v.vcluster.k.l. vhost.vcluster.l. envoy.virtual_cluster=k "
