@@ -80,6 +80,8 @@ class Session final : public net::DownstreamConnection,
   // True: it waits for its cluster.
   bool askForCluster();
   void endWithoutCluster();
+  // No connection could be tried.
+  void endWithoutHost(format::ResponseFlag flag, std::string_view reason);
   void connectToCluster();
   void connect();
   // By a connection of its own.

@@ -168,11 +168,8 @@ void Session::connect() {
   }
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   if (cluster_->cluster().limits(0).connections.isExhausted()) {
-    notePoolAnswer();
     stats.add(ClusterCounter::UpstreamCxOverflow);
-    flags_.set(ResponseFlag::UpstreamOverflow);
-    close_reason_ = "tcp_initializion_failure:2";
-    finish();
+    endWithoutHost(ResponseFlag::UpstreamOverflow, "tcp_initializion_failure:2");
     return;
   }
   if (connectsThroughPool()) {
@@ -180,6 +177,13 @@ void Session::connect() {
   } else {
     connectToHost();
   }
+}
+
+void Session::endWithoutHost(ResponseFlag flag, std::string_view reason) {
+  notePoolAnswer();
+  flags_.set(flag);
+  close_reason_ = reason;
+  finish();
 }
 
 // There is a connection, or there will be none: of several tries, by the last.
@@ -202,19 +206,13 @@ void Session::connectToHost() {
   useHostCluster(place.member);
   host_ = place.member ? place.member->chooseHost(wish_, place.loads) : nullptr;
   if (!host_) {
-    notePoolAnswer();
-    flags_.set(ResponseFlag::NoHealthyUpstream);
-    close_reason_ = "tcp_initializion_failure:1";
-    finish();
+    endWithoutHost(ResponseFlag::NoHealthyUpstream, "tcp_initializion_failure:1");
     return;
   }
   upstream::UpstreamContext& context = proxy_.context();
   if (context.overload.isActive() &&
       context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
-    notePoolAnswer();
-    flags_.set(ResponseFlag::UpstreamOverflow);
-    close_reason_ = "tcp_initializion_failure:2";
-    finish();
+    endWithoutHost(ResponseFlag::UpstreamOverflow, "tcp_initializion_failure:2");
     return;
   }
   ++attempts_;

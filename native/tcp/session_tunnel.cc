@@ -26,10 +26,7 @@ bool Session::connectsThroughPool() const {
 void Session::connectThroughPool() {
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
   if (!pool) {
-    notePoolAnswer();
-    flags_.set(ResponseFlag::NoHealthyUpstream);
-    close_reason_ = "tcp_initializion_failure:1";
-    finish();
+    endWithoutHost(ResponseFlag::NoHealthyUpstream, "tcp_initializion_failure:1");
     return;
   }
   ++attempts_;
