@@ -37,14 +37,9 @@ export function writeResourceName({ authority, type, id, context }: ResourceName
 /** As the real server, which writes `%20` as a blank, and percents only where it must. */
 function respellSegment(text: string): string {
   if (!/[^\w.*-]/.test(text)) return text;
-  const bytes = Buffer.from(
-    Buffer.from(text)
-      .toString('latin1')
-      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-    'latin1',
-  );
-  return bytes
+  return Buffer.from(text)
     .toString('latin1')
+    .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
     .replaceAll(
       /[\0-\x1f~-\xff%?#[\]]/g,
       (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
