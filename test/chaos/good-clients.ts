@@ -58,6 +58,17 @@ async function sendBody(sent: ClientRequest, body: Buffer, random: Random): Prom
   sent.end();
 }
 
+/** Where an exchange stood that failed: what the proxy's own log is searched for. */
+function stateOf(sent: ClientRequest): string {
+  const { reusedSocket, writableFinished, socket } = sent;
+  const { localPort, remotePort, bytesRead, bytesWritten } = socket ?? {};
+  return [
+    `at ${new Date().toISOString()}, ${localPort} to ${remotePort}`,
+    `its connection is ${reusedSocket ? 'kept' : 'new'}`,
+    `${bytesWritten} bytes sent, ${writableFinished ? 'all' : 'not all'}, ${bytesRead} read`,
+  ].join('; ');
+}
+
 /** Requests to any of these paths, on connections that are kept or not. */
 export function webClient(
   { port, isSecure }: Place,
@@ -91,7 +102,7 @@ export function webClient(
     try {
       await Promise.race([whole(), failed]);
     } catch (error) {
-      throw new Error(`${what}: ${String(error)}`, { cause: error });
+      throw new Error(`${what}: ${String(error)} (${stateOf(sent)})`, { cause: error });
     }
   };
   exchange.end = () => agent.destroy();
