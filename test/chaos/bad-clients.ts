@@ -117,7 +117,10 @@ function garbage(hello: Buffer, random: Random): readonly Buffer[] {
 
 /** Whatever happens to these requests, they are answered, or their connection ends. */
 export function unluckyClient(places: readonly Place[]): Exchange {
-  const paths = ['/bad/retried', '/bad/hedged', '/bad', '/other', '/direct', '/none'];
+  const paths = [
+    ...['/bad/retried', '/bad/hedged', '/bad', '/bad2', '/bad2/retried'],
+    ...['/other', '/direct', '/none'],
+  ];
   return async (random) => {
     const path = pick(random, paths);
     const socket = open(pick(random, places));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { AUTHORITY } from '../integration/support/certificates.js';
@@ -10,15 +11,15 @@ import { bodyOf } from './origins.js';
 import { below, pick, type Random } from './random.js';
 
 /** Much more than any answer takes on a busy machine. */
-const LIMIT_MS = 20_000;
+export const LIMIT_MS = 20_000;
 
 export interface Place {
   readonly port: number;
   readonly isSecure: boolean;
 }
 
-const HOST = '127.0.0.1';
-const TRUST = { ca: AUTHORITY, servername: 'server.test' };
+export const HOST = '127.0.0.1';
+export const TRUST = { ca: AUTHORITY, servername: 'server.test' };
 const SIZES = [0, 1, 100, 5000, 16_384, 70_000, 300_000];
 
 export interface Exchange {
@@ -28,7 +29,7 @@ export interface Exchange {
   end?: () => void;
 }
 
-async function bodyFrom(incoming: IncomingMessage, isSlow: boolean): Promise<Buffer> {
+export async function bodyFrom(incoming: Readable, isSlow: boolean): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) {
     chunks.push(chunk as Buffer);
@@ -37,7 +38,7 @@ async function bodyFrom(incoming: IncomingMessage, isSlow: boolean): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-function expectBody(
+export function expectBody(
   what: string,
   status: number | undefined,
   body: Buffer,
@@ -49,13 +50,30 @@ function expectBody(
   );
 }
 
-async function sendBody(sent: ClientRequest, body: Buffer, random: Random): Promise<void> {
+export async function sendBody(sent: Writable, body: Buffer, random: Random): Promise<void> {
   const part = 2000 + below(random, 40_000);
   for (let at = 0; at < body.length; at += part) {
     sent.write(body.subarray(at, at + part));
     if (below(random, 4) === 0) await sleep(1);
   }
   sent.end();
+}
+
+export interface Wish {
+  readonly method: string;
+  readonly path: string;
+  /** What is sent, if anything is, and what comes back. */
+  readonly body: Buffer;
+  readonly isUpload: boolean;
+}
+
+export function pickWish(random: Random, prefixes: readonly string[]): Wish {
+  const [prefix, size] = [pick(random, prefixes), pick(random, SIZES)];
+  const isUpload = below(random, 3) === 0;
+  const path = isUpload
+    ? `${prefix}/echo`
+    : `${prefix}/${pick(random, ['size', 'chunks'])}/${size}`;
+  return { method: isUpload ? 'POST' : 'GET', path, body: bodyOf(size), isUpload };
 }
 
 /** Where an exchange stood that failed: what the proxy's own log is searched for. */
@@ -79,19 +97,13 @@ export function webClient(
   const agent = isSecure ? new SecureAgent(options) : new Agent(options);
   const send = isSecure ? secureRequest : request;
   const exchange: Exchange = async (random) => {
-    const [prefix, size] = [pick(random, prefixes), pick(random, SIZES)];
-    const isUpload = below(random, 3) === 0;
-    const path = isUpload
-      ? `${prefix}/echo`
-      : `${prefix}/${pick(random, ['size', 'chunks'])}/${size}`;
-    const method = isUpload ? 'POST' : 'GET';
-    const body = bodyOf(size);
-    const what = `${isSecure ? 'https' : 'http'} ${method} ${path} of ${size}`;
+    const { method, path, body, isUpload } = pickWish(random, prefixes);
+    const what = `${isSecure ? 'https' : 'http'} ${method} ${path} of ${body.length}`;
     const sent = send({ host: HOST, port, path, method, agent, timeout: LIMIT_MS });
     sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
     // Also after the answer's head: until the exchange is over.
     const failed = new Promise<never>((_, reject) => sent.on('error', reject));
-    if (isUpload && below(random, 2) === 0) sent.setHeader('content-length', size);
+    if (isUpload && below(random, 2) === 0) sent.setHeader('content-length', body.length);
     const whole = async (): Promise<void> => {
       const isSent = isUpload ? sendBody(sent, body, random) : sent.end();
       const [incoming] = (await once(sent, 'response')) as [IncomingMessage];

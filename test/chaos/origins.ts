@@ -1,6 +1,7 @@
 // Who stands behind the proxy: an origin that is always right, and others that are not.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
 import {
   createServer as createTcpServer,
@@ -8,6 +9,7 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { SERVER_CERTIFICATE, SERVER_KEY } from '../integration/support/certificates.js';
 import { below, type Random } from './random.js';
@@ -21,7 +23,8 @@ export function bodyOf(length: number): Buffer {
   return body;
 }
 
-async function listening(t: TestContext, server: Server): Promise<number> {
+/** Its port. Connections end with the story. */
+export async function listening(t: TestContext, server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -37,8 +40,12 @@ async function listening(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** What both protocols' requests and responses have. */
+type Asked = Readable & { readonly url?: string | undefined };
+type Answered = Writable & { setHeader(name: string, value: number): unknown };
+
 /** /…/size/N: a body of N bytes, with its length; /…/chunks/N: in chunks; anything else: what came. */
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function answer(request: Asked, response: Answered): void {
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   const [, kind, size] = /\/(size|chunks)\/(\d+)/.exec(request.url ?? '') ?? [];
@@ -66,6 +73,11 @@ export function startGoodOrigin(t: TestContext): Promise<number> {
 export function startSecureOrigin(t: TestContext): Promise<number> {
   const options = { cert: SERVER_CERTIFICATE, key: SERVER_KEY, keepAliveTimeout: 0 };
   return listening(t, createSecureServer({ ...options, requestTimeout: 0 }, answer));
+}
+
+/** The same over HTTP/2 in the clear. */
+export function startHttp2Origin(t: TestContext): Promise<number> {
+  return listening(t, createHttp2Server(answer));
 }
 
 /** Sends back what comes, and ends when its peer has. */

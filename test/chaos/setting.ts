@@ -18,6 +18,9 @@ export interface Origins {
   readonly good: readonly number[];
   readonly secure: number;
   readonly bad: number;
+  /** Of HTTP/2: one that is always right, and one that is not. */
+  readonly http2: number;
+  readonly badHttp2: number;
   readonly echo: number;
 }
 
@@ -37,6 +40,7 @@ const SECURE_SOCKET = named(
   'transport_sockets.tls.v3.DownstreamTlsContext',
   {
     common_tls_context: {
+      alpn_protocols: ['h2', 'http/1.1'],
       tls_certificates: [
         { certificate_chain: text(SERVER_CERTIFICATE), private_key: text(SERVER_KEY) },
       ],
@@ -86,6 +90,17 @@ const inspecting = (name: string, type: string, fields: Message = {}): Message =
   listener_filters: [named(`envoy.filters.listener.${name}`, `filters.listener.${type}`, fields)],
 });
 
+const HTTP_OPTIONS = 'upstreams.http.v3.HttpProtocolOptions';
+
+const http2Cluster = (name: string, port: number): Message => ({
+  ...cluster(name, port),
+  typed_extension_protocol_options: {
+    [`envoy.extensions.${HTTP_OPTIONS}`]: typed(HTTP_OPTIONS, {
+      explicit_http_config: { http2_protocol_options: {} },
+    }),
+  },
+});
+
 export function bootstrapOf(folder: string, origins: Origins): Message {
   const path = (name: string): Message => fileSource(join(folder, name));
   return {
@@ -115,7 +130,11 @@ export function bootstrapOf(folder: string, origins: Origins): Message {
         ),
         listener('secure-relay', relay('secure-relay'), true),
       ],
-      clusters: [cluster('echo', origins.echo)],
+      clusters: [
+        cluster('echo', origins.echo),
+        http2Cluster('http2', origins.http2),
+        http2Cluster('bad2', origins.badHttp2),
+      ],
     },
   };
 }
@@ -161,7 +180,7 @@ export function hostsOf({ good }: Origins, version: number): readonly Message[] 
   }));
 }
 
-/** Routes by their version: /good and /secure answer always, the others as it comes. */
+/** Routes by their version: /good, /secure and /http2 answer always, the others as it comes. */
 export function routesOf(version: number): Message {
   const to = (prefix: string, name: string, more: Message = {}, other: Message = {}): Message => ({
     match: { prefix },
@@ -184,6 +203,9 @@ export function routesOf(version: number): Message {
       to('/good/mirrored', 'good', mirrored),
       to('/good', 'good', {}, { response_headers_to_add: addVersion(version) }),
       to('/secure', 'secure'),
+      to('/http2', 'http2', mirrored),
+      to('/bad2/retried', 'bad2', { timeout: '1s', retry_policy: retries }),
+      to('/bad2', 'bad2', { timeout: '0.5s' }),
       to('/bad/hedged', 'bad', {
         timeout: '1s',
         retry_policy: retries,

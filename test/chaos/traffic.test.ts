@@ -22,7 +22,15 @@ import {
 } from '../integration/support/start-proxy.js';
 import { cuttingClient, garbageClient, slowClient, unluckyClient } from './bad-clients.js';
 import { relayClient, webClient, type Exchange, type Place } from './good-clients.js';
-import { startBadOrigin, startEchoOrigin, startGoodOrigin, startSecureOrigin } from './origins.js';
+import { startBadHttp2Origin } from './bad-http2-origin.js';
+import { framesClient, leavingClient, multiplexedClient } from './http2-clients.js';
+import {
+  startBadOrigin,
+  startEchoOrigin,
+  startGoodOrigin,
+  startHttp2Origin,
+  startSecureOrigin,
+} from './origins.js';
 import { below, pick } from './random.js';
 import { REPORTED, assertIsSanitized, faultsIn, sanitizedCommand } from './sanitized.js';
 import {
@@ -138,6 +146,8 @@ async function startAll(t: TestContext): Promise<readonly [StartedProxy, Setting
       good: [await startGoodOrigin(t), await startGoodOrigin(t)],
       secure: await startSecureOrigin(t),
       bad: await startBadOrigin(t, randomFrom(SEED)),
+      http2: await startHttp2Origin(t),
+      badHttp2: await startBadHttp2Origin(t, randomFrom(SEED + 1)),
       echo: await startEchoOrigin(t),
     },
   };
@@ -171,11 +181,14 @@ async function placesOf({ adminUrl }: StartedProxy, { ports }: Setting) {
 type Places = Awaited<ReturnType<typeof placesOf>>;
 
 function addGood(crowd: Crowd, { plain, secure, relay, secureRelay, steady }: Places): void {
-  const prefixes = ['/good', '/good', '/good/mirrored', '/secure'];
+  const prefixes = ['/good', '/good', '/good/mirrored', '/secure', '/http2'];
   const exchanges = [
     ...[true, true, true, false].map((keepAlive) => webClient(plain, prefixes, keepAlive)),
     ...[true, true, false].map((keepAlive) => webClient(secure, prefixes, keepAlive)),
     webClient(steady, prefixes, false),
+    ...[true, true, false].map((keepAlive) => multiplexedClient(plain, prefixes, keepAlive)),
+    ...[true, false].map((keepAlive) => multiplexedClient(secure, prefixes, keepAlive)),
+    multiplexedClient(steady, prefixes, false),
     relayClient(relay),
     relayClient(secureRelay),
   ];
@@ -191,6 +204,8 @@ async function addBad(crowd: Crowd, places: Places): Promise<void> {
     ...[1, 2, 3].map(() => slowClient(web)),
     ...[1, 2, 3].map(() => garbage),
     ...[1, 2, 3, 4].map(() => unluckyClient([places.plain, places.secure])),
+    ...[1, 2].map(() => leavingClient(web)),
+    ...[1, 2, 3].map(() => framesClient([places.plain, places.steady])),
   ];
   for (const [index, exchange] of exchanges.entries()) crowd.add(100 + index, exchange);
 }
@@ -216,7 +231,7 @@ async function untilNone(adminUrl: string, gauge: RegExp): Promise<void> {
 /** What the proxy itself has logged of good requests (none is of a host "a") that went wrong. */
 function loggedFailures({ folder }: Setting): readonly string[] {
   const lines = readFileSync(join(folder, 'access.log'), 'utf8').split('\n');
-  const isWrong = /"(GET|POST) \/(good|secure)\/\S* HTTP\/1.1" (?!200 - )/;
+  const isWrong = /"(GET|POST) \/(good|secure|http2)\/\S* HTTP\/[12](\.1)?" (?!200 - )/;
   return lines.filter((line) => isWrong.test(line) && !line.includes('" "a" "'));
 }
 

@@ -188,13 +188,11 @@ void Session::writeTrailers(StreamBase& stream, const http::HeaderMap& trailers)
 
 void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
   announceWindow();
-  size_t sent = 0;
-  if (stream.pending_.empty()) {
-    sent = sendNow(stream, data, end);
-    // Nobody asks for it behind the end.
-    if (end) sendGathered();
-    if (sent == data.size()) return;
-  }
+  const bool is_behind = !stream.pending_.empty();
+  const size_t sent = is_behind ? 0 : sendNow(stream, data, end);
+  // Nobody asks for what is gathered once the end has come, and that may come by itself.
+  if (end) sendGathered();
+  if (!is_behind && sent == data.size()) return;
   const std::string_view rest = data.substr(sent);
   stream.pending_.append(loop().slabs(), rest);
   stats_.up(Gauge::PendingSendBytes, rest.size());

@@ -113,6 +113,9 @@ class H2Server final : public http::ServerCodecCallbacks {
     if (!body.empty()) request.stream->sendData(body, true);
   }
 
+  // Whether something composed would still wait when a turn ends.
+  bool hasGathered() const { return !batch_.empty(); }
+
   // http::ServerCodecCallbacks
   http::RequestSink* newStream(http::ServerStream& stream, Opening) override {
     requests.push_back(std::make_unique<Request>(*this, stream));

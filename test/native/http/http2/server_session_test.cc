@@ -191,6 +191,28 @@ TEST("an answer goes as far as its window, the rest as it opens, and who waits c
   EXPECT_EQ(server.loop.slabs().inUse(), 0u);
 }
 
+TEST("an end that comes by itself, behind what has to wait, lets nothing stay that was gathered") {
+  H2Server server;
+  server.answers = false;
+  server.begin(setting(4, 5000));
+  server.send(server.get(1));
+  Request& request = *server.requests[0];
+  HeaderMap headers;
+  http::ResponseOut out{.status = 200, .headers = &headers};
+  request.stream->finishHead(out, false);
+  request.stream->sendHead(out, false);
+  request.stream->flush();
+  const std::string body(6000, 'x');
+  request.stream->sendData(body, false);
+  EXPECT(server.hasGathered());
+  request.stream->sendData({}, true);
+  EXPECT(!server.hasGathered());
+  server.read();
+  EXPECT_EQ(server.frames.data_bytes, 5000u);
+  EXPECT_EQ(server.send(windowUpdate(1, 1000)).back(), '.');
+  EXPECT_EQ(server.frames.data_bytes, 6000u);
+}
+
 TEST("the connection's window holds all streams, which share what comes") {
   H2Server server;
   server.answers = false;
