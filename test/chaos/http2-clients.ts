@@ -46,6 +46,7 @@ async function ask(
   const stream = session.request(head, { endStream: !isUpload });
   stream.setTimeout(LIMIT_MS, () => stream.destroy(new Error('no answer in time')));
   let isAnswered = false;
+  stream.once('response', () => (isAnswered = true));
   const failed = new Promise<never>((_, reject) => {
     stream.on('error', reject).on('close', () => {
       if (!isAnswered) reject(new Error('it ended without an answer'));
@@ -56,7 +57,6 @@ async function ask(
     const [headers] = (await once(stream, 'response')) as [
       IncomingHttpHeaders & { ':status'?: number },
     ];
-    isAnswered = true;
     const got = await bodyFrom(stream, below(random, 8) === 0);
     expectBody(what, headers[':status'], got, body);
     await isSent;
