@@ -99,7 +99,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
 interface Setting {
   readonly folder: string;
   readonly origins: Origins;
-  /** Of `steady`, then of those that come and go. */
+  /** Of `steady`, then of those that come and go. None: those listeners are not there yet. */
   readonly ports: readonly number[];
 }
 
@@ -108,7 +108,11 @@ type Kind = 'lds' | 'cds' | 'rds' | 'eds';
 function put({ folder, origins, ports }: Setting, kind: Kind, version: number): void {
   const type = 'type.googleapis.com/envoy.config.listener.v3.Listener';
   const resources = {
-    lds: () => listenersOf(folder, ports, version).map((one) => ({ '@type': type, ...one })),
+    lds: () =>
+      (ports.length > 0 ? listenersOf(folder, ports, version) : []).map((one) => ({
+        '@type': type,
+        ...one,
+      })),
     cds: () => clustersOf(folder, origins, version).map(clusterResource),
     rds: () => [routeResource(routesOf(version))],
     eds: () => [endpointResource('good', hostsOf(origins, version))],
@@ -136,12 +140,18 @@ function pages(adminUrl: string): Exchange {
   };
 }
 
+async function untilListening(adminUrl: string, name: string): Promise<void> {
+  const isThere = async (): Promise<boolean> =>
+    (await (await fetch(`${adminUrl}/listeners`)).text()).includes(`${name}::`);
+  while (!(await isThere())) await sleep(20);
+}
+
 async function startAll(t: TestContext): Promise<readonly [StartedProxy, Setting]> {
   const folder = makeFolder(t);
   mkdirSync(join(folder, 'reports'));
-  const setting = {
+  const before: Setting = {
     folder,
-    ports: await freePorts(4),
+    ports: [],
     origins: {
       good: [await startGoodOrigin(t), await startGoodOrigin(t)],
       secure: await startSecureOrigin(t),
@@ -151,15 +161,19 @@ async function startAll(t: TestContext): Promise<readonly [StartedProxy, Setting
       echo: await startEchoOrigin(t),
     },
   };
-  for (const kind of ['lds', 'cds', 'rds', 'eds'] as const) put(setting, kind, 0);
+  for (const kind of ['lds', 'cds', 'rds', 'eds'] as const) put(before, kind, 0);
   process.env.FAIRLEAD_TEST_COMMAND = sanitizedCommand(join(folder, 'reports'));
   const proxy = await startProxy(
     t,
-    bootstrapOf(folder, setting.origins),
+    bootstrapOf(folder, before.origins),
     ...['--concurrency', '2', '--drain-time-s', '5', '--drain-strategy', 'immediate'],
     ...['-l', 'warning', '--file-flush-interval-msec', '100'],
   );
   assertIsSanitized(proxy.command.process.pid);
+  // Ports that were free before could be given to the bootstrap's listeners, and be shared with them.
+  const setting = { ...before, ports: await freePorts(4) };
+  put(setting, 'lds', 0);
+  await untilListening(proxy.adminUrl, 'steady');
   return [proxy, setting];
 }
 
