@@ -120,6 +120,8 @@ Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
     stats_.add(ManagerCounter::ListenerInPlaceUpdated);
   }
   countCreated(1);
+  // Also where none of them drains.
+  stats_.set(ManagerGauge::TotalFilterChainsDraining, draining_chains_.size());
   refreshGauges();
   return {};
 }
@@ -128,12 +130,14 @@ void Listeners::announce(const std::string& name, bool is_in_place) {
   const bool is_known = !announced_.insert(name).second || find(name) != nullptr;
   stats_.add(is_known ? ManagerCounter::ListenerModified : ManagerCounter::ListenerAdded);
   if (is_in_place) stats_.add(ManagerCounter::ListenerInPlaceUpdated);
+  if (!are_taken_) refreshGauges();
 }
 
 void Listeners::takeAnnouncementBack(const std::string& name, bool is_removed) {
   if (announced_.erase(name) > 0 && is_removed && !find(name)) {
     stats_.add(ManagerCounter::ListenerRemoved);
   }
+  if (!are_taken_) refreshGauges();
 }
 
 Result<void> Listeners::changeFilterChain(const plan::FilterChain& plan) {
@@ -233,8 +237,16 @@ void Listeners::refreshGauges() {
     listeners += ending.listeners;
     chains += ending.filter_chains;
   }
-  stats_.set(ManagerGauge::TotalListenersActive, active_.size());
+  size_t active = active_.size();
+  // As the real server: until workers run, those that wait for what they need are there, too.
+  if (!are_taken_) {
+    for (const std::string& name : announced_) active += find(name) ? 0 : 1;
+    if (active > 0) stats_.set(ManagerGauge::TotalListenersWarming, 0);
+  }
   // A gauge that has never been anything but 0 is not shown.
+  if (active > 0 || stats_.isSet(ManagerGauge::TotalListenersActive)) {
+    stats_.set(ManagerGauge::TotalListenersActive, active);
+  }
   if (listeners > 0 || stats_.isSet(ManagerGauge::TotalListenersDraining)) {
     stats_.set(ManagerGauge::TotalListenersDraining, listeners);
   }
@@ -247,8 +259,8 @@ void Listeners::refreshGauges() {
 
 std::map<std::string, Error> Listeners::startListening() {
   stats_.set(ManagerGauge::WorkersStarted, 1);
-  stats_.set(ManagerGauge::TotalListenersWarming, 0);
   are_taken_ = true;
+  refreshGauges();
   countCreated(active_.size());
   return sockets_.startListening();
 }
