@@ -6578,6 +6578,9 @@ bool read(WireReader& wire, Cluster* out) {
       case 275:
         if (!wire.readNumber(&out->update_merge_window_ms, "Cluster.update_merge_window_ms")) return false;
         break;
+      case 276:
+        if (!wire.readNumber(&out->awaits_hosts, "Cluster.awaits_hosts")) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
     }
@@ -6809,6 +6812,9 @@ bool read(WireReader& wire, Assignment* out) {
         break;
       case 5:
         if (!wire.readNumber(&out->drop_millionths, "Assignment.drop_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->is_former, "Assignment.is_former")) return false;
         break;
       default:
         if (!wire.skip("Assignment")) return false;

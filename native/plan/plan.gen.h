@@ -3258,6 +3258,8 @@ struct Cluster {
   // Changes of hosts' health and settings that come sooner than this after others are told together
   // when it is over; 0: each is told at once.
   uint64_t update_merge_window_ms = 0;
+  // Its hosts, or its secrets, are still to come: until then the one of its name goes on.
+  bool awaits_hosts = false;
 };
 
 // What is known of names, for all filters and clusters that have the same one.
@@ -3374,6 +3376,9 @@ struct Assignment {
   bool weighs_health = false;
   // So many of a million requests are refused without asking a host, as being of this category.
   uint32_t drop_millionths = 0;
+  // Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for
+  // that one.
+  bool is_former = false;
 };
 
 struct RouteFilter {

@@ -61,6 +61,21 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
 }
 
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
+  auto made = make(plan);
+  if (!made) return made.error();
+  const bool is_there = clusters_.contains(plan.name);
+  if (!plan.is_hidden) {
+    stats_->shard(0)->add(is_there ? Counter::ClusterModified : Counter::ClusterAdded);
+  }
+  waiting_.erase(plan.name);
+  if (is_there && plan.awaits_hosts) {
+    waiting_[plan.name] = std::move(made.value());
+    return {};
+  }
+  return putInPlace(std::move(made.value()), delta);
+}
+
+Result<Clusters::Made> Clusters::make(const plan::Cluster& plan) {
   const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
   stats::Scope scope = stats::clusterScope(name);
   // Who is checked for others is known to them under a name.
@@ -95,10 +110,13 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   if (!checks) return checks.error();
   std::shared_ptr<const health::LoadConfig> questions;
   if (plan.load_questions) questions = health::LoadConfig::build(cluster, registry_, workers_);
+  return Made{std::move(cluster), std::move(checks.value()), std::move(questions), {}};
+}
+
+Result<void> Clusters::putInPlace(Made made, Delta* delta) {
+  const std::shared_ptr<Cluster> cluster = std::move(made.cluster);
+  const plan::Cluster& plan = cluster->settings();
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
-  if (!plan.is_hidden) {
-    stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
-  }
   if (place) forgetChecks(*place, *cluster);
   // Hosts that it has put out are as others to whoever takes its place.
   if (place) place->setOutlierDetector(nullptr);
@@ -126,10 +144,18 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
     cluster->applyRuntime(runtime->second);
   }
   put(cluster, std::move(hosts), delta);
-  stopChecks(cluster->id(), &cluster->settings());
-  if (checks.value()) checks_[cluster->id()] = std::move(checks.value());
-  if (questions) questions_[cluster->id()] = std::move(questions);
+  stopChecks(cluster->id(), &plan);
+  if (made.checks) checks_[cluster->id()] = std::move(made.checks);
+  if (made.questions) questions_[cluster->id()] = std::move(made.questions);
   return check(*cluster);
+}
+
+Result<void> Clusters::endWait(const std::string& name, Delta* delta) {
+  auto waiting = waiting_.extract(name);
+  if (!waiting) return {};
+  auto hosts = std::move(waiting.mapped().hosts);
+  auto placed = putInPlace(std::move(waiting.mapped()), delta);
+  return placed && hosts ? assign(std::move(*hosts), delta) : placed;
 }
 
 template <typename Socket>
@@ -227,6 +253,7 @@ void Clusters::retire(const Cluster& cluster) {
 }
 
 bool Clusters::remove(const std::string& name, Delta* delta) {
+  waiting_.erase(name);
   const auto found = clusters_.find(name);
   if (found == clusters_.end()) return false;
   ClusterChange& change = changeOf(*found->second, delta);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -40,12 +41,15 @@ class Clusters {
            std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
            std::string zone);
 
-  // In the place of the cluster of that name, if there is one. It has no hosts yet. The error names
-  // what is wrong with its TLS; nothing has changed then.
+  // In the place of the cluster of that name, if there is one; where the plan says that it waits,
+  // that one goes on until endWait(). The error names what is wrong with its TLS; nothing has
+  // changed then.
   Result<void> apply(const plan::Cluster& plan, Delta* delta);
   // Hosts of an address that the cluster has already go on as they are, unless they are reached or
   // checked otherwise now. The error names what is wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
+  // The one that waits to take the place of that name takes it now, if there is one.
+  Result<void> endWait(const std::string& name, Delta* delta);
   // It goes on with the hosts of the one before it, and nobody has said yet which it has.
   bool hasOthersHosts(const std::string& name) const;
   // What has been found out of hosts' health: each cluster whose hosts it changes has a new set of
@@ -98,6 +102,17 @@ class Clusters {
 
  private:
   using Hosts = std::vector<std::shared_ptr<upstream::Host>>;
+  // A cluster that is in no place yet.
+  struct Made {
+    std::shared_ptr<upstream::Cluster> cluster;
+    // What asks its hosts; null: nothing does.
+    std::shared_ptr<const health::CheckConfig> checks;
+    std::shared_ptr<const health::LoadConfig> questions;
+    // They have come, and other things that it needs have not.
+    std::optional<plan::Assignment> hosts;
+  };
+  Result<Made> make(const plan::Cluster& plan);
+  Result<void> putInPlace(Made made, Delta* delta);
 
   // The same hosts, told apart anew by what is known of them. Null: workers hear of it later.
   void regroup(const std::shared_ptr<upstream::Cluster>& cluster, Hosts hosts, Delta* delta);
@@ -206,6 +221,8 @@ class Clusters {
   // Null until a cluster's hosts come from DNS.
   std::shared_ptr<stats::BlockBase> resolver_stats_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
+  // By name: those that wait while the cluster goes on whose place they are to take.
+  std::unordered_map<std::string, Made> waiting_;
   // By name: those that say something.
   std::map<std::string, plan::ClusterRuntime> runtimes_;
   // Of this proxy and its like. Null: nobody knows them.

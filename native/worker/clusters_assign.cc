@@ -98,6 +98,12 @@ void Clusters::showMaxWeight(Cluster& cluster, const std::vector<plan::Host>& pl
 }
 
 Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
+  const auto waiting = waiting_.find(plan.cluster_name);
+  if (plan.is_former && waiting == waiting_.end()) return {};
+  if (!plan.is_former && waiting != waiting_.end()) {
+    waiting->second.hosts = std::move(plan);
+    return {};
+  }
   const auto found = clusters_.find(plan.cluster_name);
   if (found == clusters_.end()) return Error{"there is no cluster of this name"};
   Cluster& cluster = *found->second;

@@ -151,10 +151,13 @@ void Clusters::setWarming(const std::string& name, Warming warming) {
     found->second->setAwaitsName(warming != Warming::None);
     return;
   }
+  found->second->stats().shard(0)->set(ClusterGauge::WarmingState, warming != Warming::None);
+  // Also where it has waited in vain.
+  if (warming == Warming::None) noteReady(*found->second);
+  if (warming == Warming::None && !warming_.contains(name)) return;
   forgetWarming(name);
   if (warming != Warming::None) warming_[name] = warming;
   if (warming == Warming::New) ++new_warming_;
-  found->second->stats().shard(0)->set(ClusterGauge::WarmingState, warming != Warming::None);
   showStarted();
   showCount();
 }

@@ -218,20 +218,15 @@ class DataPlane {
   // By name: whether it waits for its first hosts, and whether it takes another's place then.
   void setWarming(const std::string& cluster, bool is_warming, bool is_new) {
     using Warming = Clusters::Warming;
+    if (!is_warming) endWait(cluster);
     clusters_.setWarming(cluster, !is_warming ? Warming::None
                                   : is_new    ? Warming::New
                                               : Warming::InPlace);
-    if (is_warming || !clusters_.hasOthersHosts(cluster)) return;
-    // It has waited in vain.
-    plan::Update update;
-    plan::Assignment& nothing = update.assignments.emplace_back();
-    nothing.cluster_name = cluster;
-    nothing.overprovisioning_factor_pct = 140;
-    apply(std::move(update));
   }
   bool isShown(const std::string& cluster) const { return clusters_.isShown(cluster); }
 
  private:
+  void endWait(const std::string& cluster);
   void applyToProcess(const plan::Update& update);
   // Workers look which of their connections drain.
   void tellDrain();

@@ -1155,6 +1155,8 @@ export interface Cluster {
   readonly preconnect_condition?: MetadataCondition | undefined;
   /** Changes of hosts' health and settings that come sooner than this after others are told together when it is over; 0: each is told at once. */
   readonly update_merge_window_ms?: number | undefined;
+  /** Its hosts, or its secrets, are still to come: until then the one of its name goes on. */
+  readonly awaits_hosts?: boolean | undefined;
 }
 
 /** What becomes of requests to a cluster, whatever their routes say; where there is nothing, as those say. */
@@ -1579,6 +1581,8 @@ export interface Assignment {
   readonly weighs_health?: boolean | undefined;
   /** So many of a million requests are refused without asking a host, as being of this category. */
   readonly drop_millionths?: number | undefined;
+  /** Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for that one. */
+  readonly is_former?: boolean | undefined;
 }
 
 export const Host_Health = {
@@ -5427,6 +5431,7 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.locality_loads !== undefined) out.message(2186, message.locality_loads, writeLocalityLoads);
   if (message.preconnect_condition !== undefined) out.message(2194, message.preconnect_condition, writeMetadataCondition);
   if (message.update_merge_window_ms) out.number(2200, message.update_merge_window_ms);
+  if (message.awaits_hosts) out.number(2208, message.awaits_hosts ? 1 : 0);
 }
 
 function writeRequestRules(out: WireWriter, message: RequestRules): void {
@@ -5703,6 +5708,7 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.overprovisioning_factor_pct) out.number(24, message.overprovisioning_factor_pct);
   if (message.weighs_health) out.number(32, message.weighs_health ? 1 : 0);
   if (message.drop_millionths) out.number(40, message.drop_millionths);
+  if (message.is_former) out.number(48, message.is_former ? 1 : 0);
 }
 
 function writeHost(out: WireWriter, message: Host): void {

@@ -40,10 +40,14 @@ export class ClusterHosts implements HostSources {
   /** Whether any cluster waits has changed, or may have. */
   readonly #onWaiting: (isAnyWaiting: boolean) => void;
   readonly #endpoints = new Map<string, EndpointSubscription>();
-  /** Clusters that wait for their hosts, and for what. */
+  /** Of clusters that are in use while others wait for their hosts in their places. */
+  readonly #leaving = new Map<string, EndpointSubscription>();
+  /** Clusters that wait for their hosts or secrets, and for what. */
   readonly #warming = new Map<string, Promise<unknown>>();
   /** Of clusters of CDS. */
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
+  /** Of those in whose places others wait. */
+  readonly #formerSockets = new Map<string, readonly TlsSocketPlan[]>();
 
   constructor(
     native: NativeProxy,
@@ -69,6 +73,17 @@ export class ClusterHosts implements HostSources {
     return this.#endpoints;
   }
 
+  /** Of the cluster that is in use; undefined: it has its hosts otherwise, or waits for the first. */
+  endpointsInUse(cluster: string): EndpointSubscription | undefined {
+    const known = this.isWarming(cluster) ? this.#leaving : this.#endpoints;
+    return known.get(cluster);
+  }
+
+  /** Those that wait in another's place, and those whose place it is, among them. */
+  get clustersOfEds(): readonly string[] {
+    return [...new Set([...this.#endpoints.keys(), ...this.#leaving.keys()])];
+  }
+
   isWarming(cluster: string): boolean {
     return this.#warming.has(cluster);
   }
@@ -77,28 +92,34 @@ export class ClusterHosts implements HostSources {
     return eds && this.#sameEndpoints(eds)?.applied;
   }
 
-  expect({ eds, dns, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
-    const same = eds && this.#sameEndpoints(eds);
-    if (!dns && (!eds || same?.isWarming === false)) return;
+  awaits({ eds, dns, sockets }: ClusterPlan): boolean {
+    if (dns !== undefined || sockets.some((one) => this.#secrets.lacks(one))) return true;
+    return eds !== undefined && this.#sameEndpoints(eds)?.isWarming !== false;
+  }
+
+  expect(plan: ClusterPlan, isNew: boolean): void {
+    const { name = '' } = plan.cluster;
+    if (!this.awaits(plan)) return;
     this.#warming.set(name, SOON);
     this.#onWaiting(true);
     this.#native.setWarming(name, true, isNew);
   }
 
   follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
-    const before = this.#sockets.get(name) ?? [];
+    const before = [...(this.#formerSockets.get(name) ?? []), ...(this.#sockets.get(name) ?? [])];
+    this.#formerSockets.set(name, before);
     this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
-    // After those that are new: a secret that both have is not asked for again.
-    for (const socket of before) this.#secrets.remove(socket);
     const same = eds && this.#sameEndpoints(eds);
-    if (!same) this.#forgetEndpoints(name);
-    const fresh = eds && !same ? this.addEndpoints(eds) : undefined;
+    const fresh = eds && !same ? this.#replaceEndpoints(eds, sockets) : undefined;
+    if (!eds) this.#leaveEndpoints(name);
+    else if (same && same === this.#leaving.get(name)) this.#returnTo(same);
     fresh?.start();
     const endpoints = same ?? fresh;
     this.#host.forgetDns(name);
     const answer = dns && this.#host.followDns(dns);
-    this.#warm(name, endpoints?.isWarming ? endpoints.warmed : answer, isNew);
+    const lacking = sockets.map((one) => this.#secrets.needed(one));
+    this.#warm(name, [endpoints?.isWarming ? endpoints.warmed : answer, ...lacking], isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
   }
@@ -108,7 +129,9 @@ export class ClusterHosts implements HostSources {
     this.#sockets.delete(cluster);
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
-    this.#forgetEndpoints(cluster);
+    this.#endFormer(cluster);
+    this.#endpoints.get(cluster)?.stop();
+    this.#endpoints.delete(cluster);
     this.#host.forgetDns(cluster);
     this.#host.forgetNames(cluster);
   }
@@ -121,24 +144,29 @@ export class ClusterHosts implements HostSources {
   }
 
   stop(): void {
-    for (const one of this.#endpoints.values()) one.stop();
+    for (const one of [...this.#endpoints.values(), ...this.#leaving.values()]) one.stop();
   }
 
-  #warm(name: string, hosts: Promise<unknown> | undefined, isNew: boolean): void {
+  /** `all`: what it waits for. */
+  #warm(name: string, all: readonly (Promise<unknown> | undefined)[], isNew: boolean): void {
+    const needs = all.filter((one) => one !== undefined);
     const wasExpected = this.#warming.get(name) === SOON;
     this.#warming.delete(name);
-    if (hosts) this.#warming.set(name, hosts);
+    const needed = needs.length > 0 ? Promise.all(needs) : undefined;
+    if (needed) this.#warming.set(name, needed);
     this.#onWaiting(this.#warming.size > 0);
-    if (!hosts) {
+    if (!needed) {
+      this.#endFormer(name);
       // Where nothing has come, those of the cluster before it are no longer its own.
       if (wasExpected) this.#native.setWarming(name, false, isNew);
       return;
     }
     if (!wasExpected) this.#native.setWarming(name, true, isNew);
     const end = async (): Promise<void> => {
-      await hosts;
-      if (this.#warming.get(name) !== hosts) return;
+      await needed;
+      if (this.#warming.get(name) !== needed) return;
       this.#warming.delete(name);
+      this.#endFormer(name);
       this.#native.setWarming(name, false, isNew);
       this.#onWarm(name);
       this.#onWaiting(this.#warming.size > 0);
@@ -146,14 +174,62 @@ export class ClusterHosts implements HostSources {
     unawaited('a cluster that waits for its hosts', end());
   }
 
-  #forgetEndpoints(cluster: string): void {
-    this.#endpoints.get(cluster)?.stop();
+  #replaceEndpoints(plan: EdsPlan, sockets: readonly TlsSocketPlan[]): EndpointSubscription {
+    const { cluster } = plan;
+    const former = this.#endpoints.get(cluster);
+    // Nobody is asked the same twice on one stream: the answer would not come again.
+    if (former?.asksFor(plan)) former.stop();
+    else this.#leaveEndpoints(cluster);
+    const next = this.addEndpoints(plan);
+    // What one response says of both is not the former's any more.
+    next.onHosts = (): void => {
+      if (!next.isFormer && sockets.every((one) => !this.#secrets.needed(one))) {
+        this.#endLeaving(cluster);
+      }
+    };
+    return next;
+  }
+
+  /** As the real server: a cluster in use hears of its hosts until the one in its place has its own. */
+  #leaveEndpoints(cluster: string): void {
+    const former = this.#endpoints.get(cluster);
+    if (!former) return;
     this.#endpoints.delete(cluster);
+    if (former.isInUse) {
+      former.isFormer = true;
+      this.#leaving.set(cluster, former);
+    } else {
+      former.stop();
+    }
+  }
+
+  /** What was to come in its place is not to come any more. */
+  #returnTo(one: EndpointSubscription): void {
+    this.#leaving.delete(one.cluster);
+    this.#endpoints.get(one.cluster)?.stop();
+    one.isFormer = false;
+    this.#endpoints.set(one.cluster, one);
+  }
+
+  /** The one that has waited is in its place, or there is none any more. */
+  #endFormer(cluster: string): void {
+    this.#endLeaving(cluster);
+    // After those that are new: a secret that both have is not asked for again.
+    for (const socket of this.#formerSockets.get(cluster) ?? []) this.#secrets.remove(socket);
+    this.#formerSockets.delete(cluster);
+    const next = this.#endpoints.get(cluster);
+    if (next) next.isInUse = true;
+  }
+
+  #endLeaving(cluster: string): void {
+    this.#leaving.get(cluster)?.stop();
+    this.#leaving.delete(cluster);
   }
 
   /** An aggregated stream does not say again what it has said; anybody else is asked anew. */
   #sameEndpoints(plan: EdsPlan): EndpointSubscription | undefined {
-    const known = this.#endpoints.get(plan.cluster);
-    return plan.source.kind === 'ads' && known?.isFor(plan) ? known : undefined;
+    if (plan.source.kind !== 'ads') return undefined;
+    const known = [this.#endpoints.get(plan.cluster), this.#leaving.get(plan.cluster)];
+    return known.find((one) => one?.isFor(plan));
   }
 }

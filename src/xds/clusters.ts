@@ -5,7 +5,7 @@ import type { Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import { Place } from '../plan/message/place.js';
-import { encodeUpdate, type Assignment } from '../plan/plan.gen.js';
+import { encodeUpdate, type Assignment, type Cluster as PlannedCluster } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import { CDS } from './api.js';
 import { Slices } from './slices.js';
@@ -30,6 +30,8 @@ interface NewCluster {
 
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
+  /** Its hosts are still to come, by the way that it has them from, or its secrets. */
+  awaits(plan: ClusterPlan): boolean;
   /** The cluster is there, or is another now, and will be followed: from here on it waits for its hosts. */
   expect(plan: ClusterPlan, isNew: boolean): void;
   /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
@@ -40,6 +42,12 @@ export interface HostSources {
   /** Its hosts are waited for. */
   isWarming(cluster: string): boolean;
 }
+
+/** The cluster for the data plane, where one that is in use goes on until this one has all it needs. */
+export const awaiting = (plan: ClusterPlan, sources: HostSources): PlannedCluster => ({
+  ...plan.cluster,
+  awaits_hosts: sources.awaits(plan),
+});
 
 export class ClusterSubscription {
   readonly #plan: CdsPlan;
@@ -215,7 +223,7 @@ export class ClusterSubscription {
   ): readonly string[] {
     const errors = this.#native.apply(
       encodeUpdate({
-        clusters: changed.map(({ plan }) => plan.cluster),
+        clusters: changed.map(({ plan }) => awaiting(plan, this.#sources)),
         assignments: changed.flatMap(
           ({ plan }) => plan.assignment ?? this.#sources.hostsOf(plan) ?? [],
         ),

@@ -47,6 +47,12 @@ export class EndpointSubscription {
   /** As the data plane has it. */
   #applied: Assignment;
   #staleTimer: NodeJS.Timeout | undefined;
+  /** Told before hosts are put in place. */
+  onHosts: () => void = () => undefined;
+  /** Its cluster waits for nothing. */
+  isInUse = false;
+  /** Another is to come in the place of its cluster, which is in use until then. */
+  isFormer = false;
 
   constructor(
     plan: EdsPlan,
@@ -90,6 +96,12 @@ export class EndpointSubscription {
     return this.#current && this.#applied;
   }
 
+  /** Whether that wants the same of the same stream. */
+  asksFor({ source, serviceName, cluster }: EdsPlan): boolean {
+    const isSameStream = source.kind === 'ads' && this.#plan.source.kind === 'ads';
+    return isSameStream && (serviceName || cluster) === (this.serviceName || this.cluster);
+  }
+
   /** Whether that is asked for in the same way. */
   isFor(plan: EdsPlan): boolean {
     return JSON.stringify(plan) === JSON.stringify(this.#plan);
@@ -116,12 +128,10 @@ export class EndpointSubscription {
 
   /** Of a static cluster: its statistics say that it has no hosts yet. */
   awaitHosts(): void {
-    const tell = (isWarming: boolean): void =>
-      this.#host.stats.setGauge(`${this.#statPrefix}warming_state`, Number(isWarming));
-    tell(true);
+    this.#host.stats.setGauge(`${this.#statPrefix}warming_state`, 1);
     unawaited(
       'the first hosts of a cluster',
-      this.#warmed.then(() => tell(false)),
+      this.#warmed.then(() => this.#native.setWarming(this.cluster, false, false)),
     );
   }
 
@@ -266,12 +276,17 @@ export class EndpointSubscription {
     message: ClusterLoadAssignment,
     assignment: Assignment,
   ): Promise<string | undefined> {
-    const wrong = await this.#assignments.put(assignment);
+    this.onHosts();
+    const wrong = await this.#put(assignment);
     if (wrong !== undefined) return wrong;
     this.#current = message;
     this.#applied = assignment;
     this.#expectAnother(message.policy?.endpoint_stale_after ?? 0);
     return undefined;
+  }
+
+  #put(assignment: Assignment): Promise<string | undefined> {
+    return this.#assignments.put({ ...assignment, is_former: this.isFormer });
   }
 
   /** Hosts that nobody has named anew for so long are gone. */
@@ -282,7 +297,7 @@ export class EndpointSubscription {
     stats.count(`${this.#statPrefix}assignment_timeout_received`);
     this.#staleTimer = startTimeout(() => {
       const assignment = { ...this.#applied, hosts: [] };
-      unawaited('hosts that are gone', this.#assignments.put(assignment));
+      unawaited('hosts that are gone', this.#put(assignment));
       this.#applied = assignment;
       stats.count(`${this.#statPrefix}assignment_stale`);
     }, ms).unref();

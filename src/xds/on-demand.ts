@@ -8,7 +8,7 @@ import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import type { ClusterSources } from '../plan/cluster-sources.js';
 import { Demand_Kind, encodeUpdate, type Demand } from '../plan/plan.gen.js';
 import { CDS } from './api.js';
-import type { DynamicCluster, HostSources } from './clusters.js';
+import { awaiting, type DynamicCluster, type HostSources } from './clusters.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -151,7 +151,7 @@ class ClustersOnDemand {
     return () => {
       const errors = this.#native.apply(
         encodeUpdate({
-          clusters: plans.map(({ plan }) => plan.cluster),
+          clusters: plans.map(({ plan }) => awaiting(plan, this.#host.hosts)),
           assignments: plans.flatMap(
             ({ plan }) => plan.assignment ?? this.#host.hosts.hostsOf(plan) ?? [],
           ),

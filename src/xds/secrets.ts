@@ -86,6 +86,12 @@ export class Secrets {
     if (hasCome && this.#isStarted) this.#apply(this.#remake([plan], undefined));
   }
 
+  /** Whether it needs what has not come yet, and is waited for once it is added. */
+  lacks({ recipe }: TlsSocketPlan): boolean {
+    const requests = recipe?.requests ?? [];
+    return requests.some((one) => this.#subscriptions.get(keyOf(one))?.isFirstDone !== true);
+  }
+
   /** Undefined: all that it needs has come, or is not waited for any longer. */
   needed({ recipe }: TlsSocketPlan): Promise<unknown> | undefined {
     const some = (recipe?.requests ?? []).flatMap((request) => {

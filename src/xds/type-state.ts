@@ -219,8 +219,11 @@ export abstract class TypeState {
     }
     const slices = new Slices();
     const answers: Promise<Refusal | undefined>[] = [];
-    // None waits for another: what they give the data plane goes together.
-    for (const [watcher, own] of found) {
+    // As in the real server: who asked last is told first. None waits for another: what they give the
+    // data plane goes together.
+    for (const watcher of [...this.watchers].toReversed()) {
+      const own = found.get(watcher);
+      if (!own) continue;
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
       const answer = tell(watcher, own, version);

@@ -271,16 +271,17 @@ export class Xds {
     return [...this.#routes.values()].flatMap(({ current }) => current ?? []);
   }
 
-  /** Undefined: the cluster is not of the type EDS. */
+  /** Undefined: the cluster that is in use is not of the type EDS, or there is none. */
   endpointsOf(cluster: string): DynamicEndpoints | undefined {
-    const found = this.#hosts.endpoints.get(cluster);
+    const found = this.#hosts.endpointsInUse(cluster);
     return found && { serviceName: found.serviceName, assignment: found.current };
   }
 
   /** Pairs in a row: a cluster, and what its hosts are called in EDS where that is another name. */
   serviceNames(): string[] {
-    return [...this.#hosts.endpoints].flatMap(([cluster, { serviceName }]) => {
+    return this.#hosts.clustersOfEds.flatMap((cluster) => {
       const { message } = this.replaced(cluster) ?? {};
+      const { serviceName = '' } = this.#hosts.endpoints.get(cluster) ?? {};
       const shown = message ? (message.eds_cluster_config?.service_name ?? '') : serviceName;
       return shown === '' ? [] : [cluster, shown];
     });

@@ -253,6 +253,43 @@ for (const way of WAYS) {
   });
 }
 
+// Over REST a name of which nothing is known is answered at once.
+for (const way of WAYS.filter((one) => one !== 'rest')) {
+  test(`hosts of a cluster move until those of its new name have come, by ${way}`, async (t) => {
+    const ports = [
+      await startOrigin(t, 'one'),
+      await startOrigin(t, 'two'),
+      await startOrigin(t, 'three'),
+    ] as const;
+    const plane = await ControlPlane.start(t);
+    plane.set(CLUSTER, 'c1', [edsCluster(way, 'a')]);
+    plane.set(ENDPOINTS, 'e1', [hosts('a', ports[0])]);
+    plane.set(LISTENER, 'l1', [listener(way, 'web')]);
+    plane.set(ROUTES, 'r1', [routes('web-routes', 'a')]);
+    plane.set(RUNTIME, 't1', [{ name: 'far', layer: struct(way, 'some_key', 7) }]);
+    const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
+    const url = await proxy.listenerUrl('web');
+    assert.equal(await (await fetch(url)).text(), 'one');
+
+    const renamed = { service_name: 'later-hosts', eds_config: source(way) };
+    plane.set(CLUSTER, 'c2', [{ ...edsCluster(way, 'a'), eds_cluster_config: renamed }]);
+    await until('c2', async () => (await stat(proxy, 'cluster.a.warming_state')) === '1');
+    plane.set(ENDPOINTS, 'e2', [hosts('a', ports[1])]);
+    await saysSoon(url, 'two');
+    assert.equal(await stat(proxy, 'cluster.a.warming_state'), '1');
+
+    // What one response says of both is the new one's.
+    plane.set(ENDPOINTS, 'e3', [hosts('later', ports[2]), hosts('a', ports[0])]);
+    await saysSoon(url, 'three');
+    await until('warm', async () => (await stat(proxy, 'cluster.a.warming_state')) === '0');
+    plane.set(ENDPOINTS, 'e4', [hosts('a', ports[1]), hosts('later', ports[2])]);
+    await sleep(200);
+    assert.equal(await (await fetch(url)).text(), 'three');
+    assert.equal(await stat(proxy, 'cluster.a.membership_total'), '1');
+    assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
+  });
+}
+
 for (const way of ['ads', 'delta-ads'] as const) {
   test(`what a control plane said last is served while it is away, by ${way}`, async (t) => {
     const port = await startOrigin(t, 'here');

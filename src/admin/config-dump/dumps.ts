@@ -168,8 +168,7 @@ function* endpointItems(
 ): Generator<DumpItem> {
   for (const cluster of clusters) {
     const name = cluster.name ?? '';
-    // Where another one waits in its place, what is told of hosts is that one's.
-    const dynamic = xds?.isWarming(name) ? undefined : xds?.endpointsOf(name);
+    const dynamic = xds?.endpointsOf(name);
     const shownName = cluster.eds_cluster_config?.service_name || name;
     const configured = dynamic
       ? { ...cluster, name: dynamic.serviceName || name, load_assignment: dynamic.assignment ?? {} }

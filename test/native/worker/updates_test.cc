@@ -190,6 +190,57 @@ TEST(
   EXPECT(becomes(proxy, client, ending("no healthy upstream")));
 }
 
+TEST("A cluster goes on, and its hosts move, until the one in its place has all that it needs") {
+  Origin one(answering("one"));
+  Origin two(answering("two"));
+  Origin three(answering("three"));
+  const plan::Update plan = httpPlan({one.port()});
+  Proxy proxy(plan);
+  worker::DataPlane& plane = proxy.dataPlane();
+  Socket client = proxy.connect();
+  EXPECT(ask(client).ends_with("one"));
+  const auto before = plane.clusters().at("origin");
+  plan::Update next;
+  next.clusters = plan.clusters;
+  next.clusters[0].is_discovered = next.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(next).empty());
+  plane.setWarming("origin", true, false);
+  EXPECT_EQ(proxy.stat("cluster_manager.cluster_modified"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.warming_state"), 1u);
+  plan::Assignment former = httpPlan({two.port()}).assignments[0];
+  former.is_former = true;
+  EXPECT(plane.apply(only({former})).empty());
+  EXPECT(becomes(proxy, client, ending("two")));
+  // Its own hosts have come, and others of its needs have not.
+  EXPECT(plane.apply(only({httpPlan({three.port()}).assignments[0]})).empty());
+  EXPECT(ask(client).ends_with("two"));
+  EXPECT(plane.clusters().at("origin") == before);
+
+  plane.setWarming("origin", false, false);
+  EXPECT(becomes(proxy, client, ending("three")));
+  EXPECT(plane.clusters().at("origin") != before);
+  EXPECT_EQ(proxy.stat("cluster.origin.warming_state"), 0u);
+  EXPECT(plane.apply(only({former})).empty());
+  EXPECT(ask(client).ends_with("three"));
+  // In vain: it has none, and what comes later is a change.
+  EXPECT(plane.apply(next).empty());
+  plane.setWarming("origin", true, false);
+  const uint64_t updates = proxy.stat("cluster_manager.cluster_updated");
+  plane.setWarming("origin", false, false);
+  EXPECT(becomes(proxy, client, ending("no healthy upstream")));
+  EXPECT_EQ(proxy.stat("cluster_manager.cluster_updated"), updates);
+  EXPECT(plane.apply(only({httpPlan({one.port()}).assignments[0]})).empty());
+  EXPECT(becomes(proxy, client, ending("one")));
+  EXPECT_EQ(proxy.stat("cluster_manager.cluster_updated"), updates + 1);
+  // Who goes while another waits takes it along.
+  EXPECT(plane.apply(next).empty());
+  plan::Update without;
+  without.removed_clusters = {"origin"};
+  EXPECT(plane.apply(without).empty());
+  plane.setWarming("origin", false, false);
+  EXPECT(!plane.clusters().contains("origin"));
+}
+
 TEST("A change of weight or health drains no connection of a host and zeroes no counter") {
   Origin origin(answering("hello"));
   const plan::Update plan = httpPlan({origin.port()});

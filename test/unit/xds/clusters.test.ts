@@ -31,6 +31,7 @@ test('of many clusters none is in the data plane that does not wait for its host
     },
   } as unknown as NativeProxy;
   const sources: HostSources = {
+    awaits: () => true,
     expect: ({ cluster: { name = '' } }, isNew) => {
       assert.ok(isNew);
       waiting.add(name);
