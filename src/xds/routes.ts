@@ -150,6 +150,7 @@ export class RouteSubscription {
         validatesClusters: false,
         chain,
         statPrefix: this.#plan.statPrefix,
+        followsHosts: true,
       }),
       name: slot,
       ...(message.vhds && { asks_for_hosts_as: this.#plan.name }),

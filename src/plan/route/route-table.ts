@@ -28,7 +28,7 @@ import { compileRoute } from './route.js';
 import { compileHeaderMatcher } from '../match/matchers.js';
 import { compileRouteTree } from './route-tree.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
-import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { refuseField, refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileVhds } from './vhds.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
@@ -49,7 +49,7 @@ const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteCo
   'typed_per_filter_config',
   'internal_only_headers',
   'cluster_specifier_plugins',
-  // Followed where the table itself comes by RDS; elsewhere the real server does nothing with it either.
+  // Where the table itself comes by RDS.
   'vhds',
 ]);
 const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.VirtualHost', [
@@ -92,6 +92,8 @@ export interface RouteTableOptions {
   readonly chain: readonly ChainFilter[];
   /** Of the connection manager that asks for it; of several with the same chain, the first. */
   readonly statPrefix: string;
+  /** More virtual hosts may come by VHDS. */
+  readonly followsHosts?: boolean;
 }
 
 /** The plan of a table; its name is the configuration's. */
@@ -102,8 +104,8 @@ export function compileRouteTable(
   options: RouteTableOptions,
 ): RouteTable {
   refuseOtherFields(place, message, TABLE);
-  // For what is wrong with it.
-  compileVhds(message, place, context);
+  const asksForHosts = compileVhds(message, place, context) !== undefined;
+  if (asksForHosts && !options.followsHosts) refuseField(place, 'vhds', message.vhds, TABLE);
   const filterConfigs: FilterConfig[] = [];
   const levels = {
     context,
