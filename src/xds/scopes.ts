@@ -100,6 +100,7 @@ export class ScopeSubscription {
     const begin = this.#lazy.get(slot);
     this.#lazy.delete(slot);
     begin?.();
+    if (begin) this.#countActive();
     return begin !== undefined;
   }
 
@@ -214,10 +215,17 @@ export class ScopeSubscription {
     const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
     stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
     stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
-    const own = [...after.values()].filter(({ message }) => message.route_configuration).length;
-    stats.setGauge(`${this.#statPrefix}active_scopes`, after.size - own - this.#lazy.size);
+    this.#countActive();
     if (!isChanged) return;
     stats.count(`${this.#statPrefix}config_reload`);
     stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, Date.now());
+  }
+
+  /** As the real server: of those whose routes come by RDS, such as are asked for. */
+  #countActive(): void {
+    const all = [...this.#scopes.values()];
+    const asked = all.filter(({ message }) => !message.route_configuration).length;
+    const active = asked - this.#lazy.size;
+    this.#host.stats.setGauge(`${this.#statPrefix}active_scopes`, active);
   }
 }
