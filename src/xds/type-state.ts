@@ -200,6 +200,15 @@ export abstract class TypeState {
     }
   }
 
+  /** There may be ten thousand watchers, of which most responses name one. */
+  #lastFirst<T>(found: ReadonlyMap<Watcher, T>): readonly (readonly [Watcher, T])[] {
+    if (found.size < 2) return [...found];
+    return [...this.watchers].toReversed().flatMap((watcher) => {
+      const own = found.get(watcher);
+      return own === undefined ? [] : [[watcher, own] as const];
+    });
+  }
+
   /** Watchers of names are told of those that came, in slices. What they refuse. */
   protected async tellNamed(
     resources: readonly KnownResource[],
@@ -221,9 +230,7 @@ export abstract class TypeState {
     const answers: Promise<Refusal | undefined>[] = [];
     // As in the real server: who asked last is told first. None waits for another: what they give the
     // data plane goes together.
-    for (const watcher of [...this.watchers].toReversed()) {
-      const own = found.get(watcher);
-      if (!own) continue;
+    for (const [watcher, own] of this.#lastFirst(found)) {
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
       const answer = tell(watcher, own, version);
