@@ -291,7 +291,7 @@ bool ClientSession::isUnreadable(ClientStream& stream, const ReadHead& read) {
       brokenMessage(stream.id(), read.details);
       break;
     case ReadHead::Result::TooLarge:
-      stats().add(Counter::HeaderOverflow);
+      stats().add(read.is_count ? Counter::HeaderOverflow : Counter::HeaderListSizeTooLarge);
       is_too_large_ = true;
       streamError(stream.id(), ErrorCode::InternalError, read.details);
       is_too_large_ = false;
