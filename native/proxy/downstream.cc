@@ -211,7 +211,6 @@ http::RequestSink* Downstream::shed(http::ServerStream& client) {
     server_.stats().add(Counter::DownstreamRqOverloadClose);
   } else if (overload.sheds(Subject::PointHttp2GoAwayAndClose, random)) {
     why = "Load shed point http2_server_go_away_and_close_on_dispatch triggered";
-    if (is_http2_) server_.http2Stats().add(Http2Counter::GoawaySent);
   } else {
     if (overload.sheds(Subject::PointHttp2GoAway, random) && !draining_) startDraining();
     return nullptr;

@@ -48,6 +48,12 @@ void ServerSession::endAfterStreams() {
   goAway(kMostStreamId, ErrorCode::NoError);
 }
 
+// What announces an end, before, is not counted.
+void ServerSession::lastGoAway() {
+  goAway(lastStream(), ErrorCode::NoError);
+  stats().add(Counter::GoawaySent);
+}
+
 void ServerSession::abort() {
   close(false, ResetReason::LocalReset, "downstream_local_disconnect");
 }
@@ -105,7 +111,7 @@ void ServerSession::onDeadline(net::Millis now) {
   if (end_ <= now) {
     end_ = idle_deadline_ = net::kNever;
     ends_after_streams_ = true;
-    goAway(lastStream(), ErrorCode::NoError);
+    lastGoAway();
     if (openStreams() == 0) Session::finish(settings_.delayed_close_ms, settings_.delayed_close_ms);
     return;
   }
@@ -119,7 +125,7 @@ void ServerSession::onLastStreamEnded() {
     return;
   }
   if (isLingering()) return;
-  if (!isRefusing()) goAway(lastStream(), ErrorCode::NoError);
+  if (!isRefusing()) lastGoAway();
   Session::finish(settings_.delayed_close_ms, settings_.delayed_close_ms);
 }
 

@@ -61,6 +61,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   bool mayOpen(uint32_t id);
   ServerStream& newStream(uint32_t id, http::ServerCodecCallbacks::Opening opening,
                           size_t wire_bytes);
+  void lastGoAway();
   void beginIdle();
   net::Millis idleTimeout() const;
 
