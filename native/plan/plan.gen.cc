@@ -5967,7 +5967,7 @@ bool read(WireReader& wire, DestinationHosts* out) {
         if (!wire.readBytes(&out->header, "DestinationHosts.header")) return false;
         break;
       case 4:
-        if (!wire.readNumber(&out->port, "DestinationHosts.port")) return false;
+        if (!wire.readNumber(&out->port.emplace(), "DestinationHosts.port")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->cleanup_interval_ms, "DestinationHosts.cleanup_interval_ms")) return false;

@@ -2916,8 +2916,8 @@ struct DestinationHosts {
   std::string metadata_path;
   // Of a request; empty: none is asked.
   std::string header;
-  // In place of whatever port was found; 0: none is.
-  uint32_t port = 0;
+  // In place of whatever port was found.
+  std::optional<uint32_t> port;
   // Hosts that nobody has used for so long are dropped.
   uint64_t cleanup_interval_ms = 0;
 };

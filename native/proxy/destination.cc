@@ -84,8 +84,8 @@ std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
   if (!address) address = ofMetadata(rules, request, findings, stats);
   if (!address) address = ofHeader(rules.header, request.headers, stats);
   if (!address && findings && findings->is_local_restored) address = client.local();
-  if (!address || rules.port == 0 || !address->isIp()) return address;
-  return net::Address::fromIp(address->ipBytes(), static_cast<uint16_t>(rules.port));
+  if (!address || !rules.port || !address->isIp()) return address;
+  return net::Address::fromIp(address->ipBytes(), static_cast<uint16_t>(*rules.port));
 }
 
 }  // namespace fairlead::proxy

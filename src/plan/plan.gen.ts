@@ -1339,7 +1339,7 @@ export interface DestinationHosts {
   readonly metadata_path?: string | undefined;
   /** Of a request; empty: none is asked. */
   readonly header?: string | undefined;
-  /** In place of whatever port was found; 0: none is. */
+  /** In place of whatever port was found. */
   readonly port?: number | undefined;
   /** Hosts that nobody has used for so long are dropped. */
   readonly cleanup_interval_ms?: number | undefined;
@@ -5550,7 +5550,7 @@ function writeDestinationHosts(out: WireWriter, message: DestinationHosts): void
   if (message.metadata_namespace?.length) out.text(10, message.metadata_namespace);
   if (message.metadata_path?.length) out.text(18, message.metadata_path);
   if (message.header?.length) out.text(26, message.header);
-  if (message.port) out.number(32, message.port);
+  if (message.port !== undefined) out.number(32, message.port);
   if (message.cleanup_interval_ms) out.number(40, message.cleanup_interval_ms);
 }
 

@@ -59,7 +59,7 @@ export function compileOriginalDst(
   return {
     ...metadataOf(config.metadata_key),
     header: usesHeader ? (header || ownHeader(DEFAULT_HEADER)).toLowerCase() : '',
-    port: config.upstream_port_override ?? 0,
+    port: config.upstream_port_override,
     cleanup_interval_ms: wholeMs(message.cleanup_interval, DEFAULT_CLEANUP_MS),
   };
 }

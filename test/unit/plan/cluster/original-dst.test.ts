@@ -13,7 +13,8 @@ const refusal = (fields: object) =>
   issuesOf(compileStatic({ clusters: [{ ...CLUSTER, ...fields }] })).join();
 
 test('a cluster of original destinations asks no header unless it is to, and drops hosts after 5 s', () => {
-  assert.deepEqual(planOf({}), { header: '', port: 0, cleanup_interval_ms: 5000 });
+  assert.deepEqual(planOf({}), { header: '', port: undefined, cleanup_interval_ms: 5000 });
+  assert.equal(planOf({ original_dst_lb_config: { upstream_port_override: 0 } })?.port, 0);
 });
 
 test('its header has a name of its own, or the usual one; port and metadata are passed on', () => {
