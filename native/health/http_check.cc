@@ -341,8 +341,8 @@ void GrpcCheck::sendRequest(http::ClientStream& stream) {
   stream.flush();
 }
 
+// Events tell statuses of HTTP of checks over plain HTTP alone.
 void GrpcCheck::judge(const Answer& answer) {
-  setStatus(answer.status);
   const bool is_well =
       answer.status == 200 && answer.is_grpc && answer.grpc_status == 0 && saysServing(answer.body);
   if (is_well) {
