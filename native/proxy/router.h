@@ -275,6 +275,8 @@ class Router final : private upstream::AttemptOwner,
   void takeLoadReport(Attempt& attempt, const http::HeaderMap& headers);
   // `host` may be null.
   void countHostError(upstream::Host* host);
+  // Of an answer that breaks off: gRPC's has said nothing of how it went.
+  void chargeBegunAnswer();
   void answerComplete(Attempt& attempt);
   bool beginSplice();
   void pumpSplice();

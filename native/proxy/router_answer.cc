@@ -134,6 +134,12 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
   return true;
 }
 
+void Router::chargeBegunAnswer() {
+  if (!std::exchange(awaits_grpc_status_, false)) return;
+  countHostError(info_.host);
+  info_.server->stats().add(stats::Http::Counter::RqResetAfterDownstreamResponseStarted);
+}
+
 void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
   info_.mark(format::TimePoint::UpstreamRxBodyBegin);
   // Who answers gRPC without trailers has said nothing.
@@ -232,10 +238,7 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     tellOutlier(error.host, upstream::OutlierResult::ConnectFailed);
   }
   if (stream_.hasAnswerBegun()) {
-    if (std::exchange(awaits_grpc_status_, false)) {
-      countHostError(info_.host);
-      info_.server->stats().add(stats::Http::Counter::RqResetAfterDownstreamResponseStarted);
-    }
+    chargeBegunAnswer();
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
     info_.noteReplyOwner(config().router.name);

@@ -179,6 +179,8 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
     const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};
     if (retries_on_ && isRetried(retry_->afterError(error), true)) return;
     charge(timeouts_.status, nullptr);
+  } else {
+    chargeBegunAnswer();
   }
   LocalReply answer{timeouts_.status, "upstream request timeout",
                     is_idle ? "upstream_per_try_idle_timeout" : "upstream_per_try_timeout",
@@ -194,6 +196,8 @@ void Router::onExchangeTimeout(Attempt& attempt) {
   const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};
   if (retries_on_ && !has_begun && !attempt.was_hedged &&
       isRetried(retry_->afterError(error), false)) {
+    // As the real server: an error of its host where there is another try alone.
+    countHostError(&attempt.host());
     return;
   }
   giveUp({static_cast<uint16_t>(request_complete_ ? 504 : 408),
