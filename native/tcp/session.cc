@@ -317,10 +317,12 @@ void Session::onTimer() {
   } else if (duration_deadline_ <= now) {
     proxy_.stats().add(Counter::MaxDownstreamConnectionDuration);
     flags_.set(ResponseFlag::DurationTimeout);
+    noteWaitingTunnel();
     close_reason_ = "max_connection_duration_reached";
     finish();
   } else if (idle_deadline_ <= now) {
     proxy_.stats().add(Counter::IdleTimeout);
+    noteWaitingTunnel();
     close_reason_ = "tcp_session_idle_timeout";
     finish();
   }

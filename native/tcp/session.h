@@ -99,6 +99,7 @@ class Session final : public net::DownstreamConnection,
   void keepTunnelHead();
   // Its host is there, and has not answered yet.
   bool isTunnelAsked() const { return tunnel_answer_ && tunnel_answer_->is_asked; }
+  void noteWaitingTunnel();
   void tryAgain();
   net::Millis backoff();
   // The listener drains, and connections are to end with what comes next.
@@ -186,6 +187,8 @@ class Session final : public net::DownstreamConnection,
   // Somebody is asked whether its client may connect.
   bool waits_for_client_ = false;
   bool connected_ = false;
+  // A stream of a pool has asked for its tunnel.
+  bool asks_tunnel_ = false;
   bool finished_ = false;
 };
 

@@ -119,8 +119,8 @@ void Session::describe(format::FormatContext* context) const {
   context->stream_id = stream_id_;
   context->downstream_close = client_close_;
   if (closedBy().empty()) context->downstream_close_reason = close_reason_;
-  // Without a host there is none to be left.
-  if (connected_) {
+  // Without a host there is none to be left, and a tunnel's end is none of its connection.
+  if (connected_ && !proxy_.config().tunneling) {
     context->upstream_close_reason = closedBy().empty() ? close_reason_ : closedBy();
   }
   context->upstream_close = server_close_;

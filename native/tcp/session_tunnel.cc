@@ -92,6 +92,7 @@ void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnecti
     stream.sendHead(bare, false);
     return;
   }
+  asks_tunnel_ = true;
   const Tunneling& tunneling = *proxy_.config().tunneling;
   format::FormatContext context;
   fillFormat(&context);
@@ -144,6 +145,13 @@ void Session::onTunnelAnswer(const http::ResponseHead& head) {
 void Session::onTunnelTrailers(const http::HeaderMap& trailers) {
   if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsTrailers()) return;
   tunnel_trailers_ = shownHeaders(0, trailers);
+}
+
+// Who gives up a tunnel that has no answer yet says that it has failed.
+void Session::noteWaitingTunnel() {
+  if (!connected_ && (asks_tunnel_ || isTunnelAsked())) {
+    flags_.set(format::ResponseFlag::UpstreamConnectionFailure);
+  }
 }
 
 void Session::onTunnelFailed(std::string_view why) {
