@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "base/line_ends.h"
 
 namespace fairlead::tcp {
 
@@ -58,7 +59,11 @@ TunnelRequest Tunneling::request(const format::FormatContext& context, std::stri
                                  http::HeaderMap& headers, Arena& arena) const {
   if (!id.empty()) headers.add(http::HeaderId::Other, id_header_, id);
   headers_.request.apply(headers, context, arena);
-  return {hostname_.formatTo(context, arena), &headers};
+  std::string hostname;
+  hostname_.appendLine(context, &hostname);
+  // Some of it may have been said by clients.
+  blankLineEnds(&hostname);
+  return {arena.copy(hostname), &headers};
 }
 
 std::string Tunneling::connectHead(const format::FormatContext& context,
