@@ -208,6 +208,8 @@ void Session::breakOff(http::Breach breach, std::string_view details, std::strin
 void Session::finish(net::Millis wait_ms, net::Millis flush_ms) {
   if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
   onEnding({});
+  // The last of a body may be gathered still: it is pending, too.
+  sendGathered();
   if (wait_ms == 0 && connection_.pendingBytes() == 0) {
     close(false, ResetReason::LocalReset, {});
     return;

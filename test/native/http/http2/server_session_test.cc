@@ -433,6 +433,27 @@ TEST("a drain tells the client twice: first that it will be so, then which strea
   EXPECT_EQ(server.told, "delayed close timeout;closed;");
 }
 
+TEST("the last answer of a drained client leaves whole, also where its end is not waited for") {
+  H2Server server(defaultOptions(), {.delayed_close_ms = 0});
+  server.answers = false;
+  server.begin();
+  server.send(server.get(1));
+  server.session->endAfter(10);
+  pass(server.loop, 20);
+  EXPECT_EQ(server.read(), "GOAWAY 2147483647 0 GOAWAY 1 0");
+  Request& request = *server.requests[0];
+  HeaderMap headers;
+  http::ResponseOut out{.status = 200, .headers = &headers};
+  request.stream->finishHead(out, false);
+  request.stream->sendHead(out, false);
+  request.stream->flush();
+  EXPECT_EQ(server.read(), "HEADERS 1 :status=200;");
+  request.stream->sendData(std::string(6000, 'x'), true);
+  server.read();
+  EXPECT_EQ(server.frames.data_bytes, 6000u);
+  EXPECT_EQ(server.told, "closed;");
+}
+
 TEST("a client that was idle for too long is drained") {
   H2Server server(defaultOptions(), {.delayed_close_ms = 0, .idle_timeout_ms = 20});
   server.begin();
