@@ -106,11 +106,14 @@ class H2Server final : public http::ServerCodecCallbacks {
   }
 
   void answer(Request& request, std::string_view body) {
+    answerHead(request, body.empty());
+    if (!body.empty()) request.stream->sendData(body, true);
+  }
+  void answerHead(Request& request, bool end) {
     answer_headers_->clear();
     http::ResponseOut out{.status = 200, .headers = answer_headers_.get()};
-    request.stream->finishHead(out, body.empty());
-    request.stream->sendHead(out, body.empty());
-    if (!body.empty()) request.stream->sendData(body, true);
+    request.stream->finishHead(out, end);
+    request.stream->sendHead(out, end);
   }
 
   // Whether something composed would still wait when a turn ends.

@@ -197,10 +197,7 @@ TEST("an end that comes by itself, behind what has to wait, lets nothing stay th
   server.begin(setting(4, 5000));
   server.send(server.get(1));
   Request& request = *server.requests[0];
-  HeaderMap headers;
-  http::ResponseOut out{.status = 200, .headers = &headers};
-  request.stream->finishHead(out, false);
-  request.stream->sendHead(out, false);
+  server.answerHead(request, false);
   request.stream->flush();
   const std::string body(6000, 'x');
   request.stream->sendData(body, false);
@@ -442,10 +439,7 @@ TEST("the last answer of a drained client leaves whole, also where its end is no
   pass(server.loop, 20);
   EXPECT_EQ(server.read(), "GOAWAY 2147483647 0 GOAWAY 1 0");
   Request& request = *server.requests[0];
-  HeaderMap headers;
-  http::ResponseOut out{.status = 200, .headers = &headers};
-  request.stream->finishHead(out, false);
-  request.stream->sendHead(out, false);
+  server.answerHead(request, false);
   request.stream->flush();
   EXPECT_EQ(server.read(), "HEADERS 1 :status=200;");
   request.stream->sendData(std::string(6000, 'x'), true);
