@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listens, until } from '../integration/support/meshes.js';
 import { randomFrom } from '../integration/support/random.js';
 import {
   clusterResource,
@@ -140,12 +141,6 @@ function pages(adminUrl: string): Exchange {
   };
 }
 
-async function untilListening(adminUrl: string, name: string): Promise<void> {
-  const isThere = async (): Promise<boolean> =>
-    (await (await fetch(`${adminUrl}/listeners`)).text()).includes(`${name}::`);
-  while (!(await isThere())) await sleep(20);
-}
-
 async function startAll(t: TestContext): Promise<readonly [StartedProxy, Setting]> {
   const folder = makeFolder(t);
   mkdirSync(join(folder, 'reports'));
@@ -173,7 +168,7 @@ async function startAll(t: TestContext): Promise<readonly [StartedProxy, Setting
   // Ports that were free before could be given to the bootstrap's listeners, and be shared with them.
   const setting = { ...before, ports: await freePorts(4) };
   put(setting, 'lds', 0);
-  await untilListening(proxy.adminUrl, 'steady');
+  await until(() => listens(proxy, 'steady'));
   return [proxy, setting];
 }
 
