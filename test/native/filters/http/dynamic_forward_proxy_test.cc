@@ -246,6 +246,14 @@ std::string askLate(Proxy& proxy, Names& names, uint16_t origin, const std::stri
   return client.readMessage();
 }
 
+// What a message carries, in however many chunks it was passed on.
+std::string carriedBy(const std::string& message) {
+  const size_t end = message.find("\r\n\r\n");
+  if (end == std::string::npos) return {};
+  const bool is_chunked = has(message.substr(0, end), "transfer-encoding: chunked");
+  return is_chunked ? bodyOf(message) : message.substr(end + 4);
+}
+
 }  // namespace
 
 TEST("A request that waits for its host is copied whole, however much of it came meanwhile") {
@@ -284,9 +292,9 @@ TEST("A request that waits for its host is copied whole, however much of it came
     EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
     const std::lock_guard lock(mutex);
     EXPECT(has(copy, "host: a.test-shadow"));
-    const bool is_empty = one.before.starts_with("0");
-    EXPECT_EQ(has(answer, "llo"), !is_empty);
-    EXPECT_EQ(has(copy, "llo"), !is_empty);
+    const std::string body = one.before.starts_with("0") ? "" : "hello";
+    EXPECT_EQ(carriedBy(carriedBy(answer)), body);
+    EXPECT_EQ(carriedBy(copy), body);
   }
 }
 
