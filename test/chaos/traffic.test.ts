@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listens, until } from '../integration/support/meshes.js';
+import { listens } from '../integration/support/meshes.js';
 import { randomFrom } from '../integration/support/random.js';
 import {
   clusterResource,
@@ -42,6 +42,7 @@ import {
   routesOf,
   type Origins,
 } from './setting.js';
+import { until } from '../integration/support/waits.js';
 
 const SEED = Number(process.env.FAIRLEAD_CHAOS_SEED ?? 1);
 const SECONDS = Number(process.env.FAIRLEAD_CHAOS_SECONDS ?? 12);

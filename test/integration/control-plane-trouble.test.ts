@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address, says, webRoutes } from './support/bootstraps.js';
 import { CLUSTER, ControlPlane, LISTENER, type Message } from './support/control-plane.js';
-import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { startProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
+import { stat } from './support/stats.js';
 
 const ANY = 'type.googleapis.com/';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -71,19 +72,6 @@ const bootstrap = (port: number): Message => ({
   },
 });
 
-async function stat(proxy: StartedProxy, name: string): Promise<number> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
-  return Number(/: (\d+)/.exec(page)?.[1]);
-}
-
-async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    if (await isThere()) return;
-    await sleep(10);
-  }
-  assert.fail(`${what} has not come`);
-}
-
 test('a control plane that accepts and says nothing is not waited for longer than is said', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => undefined)).listen(
     0,
@@ -104,16 +92,16 @@ test('nonsense and 100 MiB change nothing, and a control plane is found again', 
   const url = await proxy.listenerUrl('web');
   const isThere = async (): Promise<boolean> =>
     (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('first::');
-  await until('the cluster', isThere);
+  await until(isThere, 'the cluster');
   // What is no protobuf ends a stream, as a broken connection would.
   for (const nonsense of ['ff'.repeat(40), '0affffffff0f']) {
     const { streamCount } = plane;
     plane.sendBytes(Buffer.from(nonsense, 'hex'));
-    await until('another stream', async () => plane.streamCount > streamCount);
+    await until(async () => plane.streamCount > streamCount, 'another stream');
   }
-  await until('all that is asked', async () => plane.requests.at(-1)?.response_nonce !== '');
+  await until(async () => plane.requests.at(-1)?.response_nonce !== '', 'all that is asked');
   plane.sendBytes(plane.responseOf(CLUSTER, 100 * 2 ** 20));
-  await until('a refusal', async () => plane.refusals.length > 0);
+  await until(async () => plane.refusals.length > 0, 'a refusal');
   assert.ok(await isThere());
   assert.equal(await (await fetch(url)).text(), 'well');
   const memory = (await (await fetch(`${proxy.adminUrl}/memory`)).json()) as {
@@ -123,13 +111,14 @@ test('nonsense and 100 MiB change nothing, and a control plane is found again', 
   assert.ok(mib < 1024, `${mib} MiB`);
   plane.stop();
   await until(
-    'the end of the stream',
     async () => (await stat(proxy, 'control_plane.connected_state')) === 0,
+    'the end of the stream',
   );
   assert.ok(await isThere());
   plane.set(CLUSTER, '2', [{ name: 'first' }, { name: 'second' }]);
   await plane.listen();
-  await until('the second cluster', async () =>
-    (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('second::'),
+  await until(
+    async () => (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('second::'),
+    'the second cluster',
   );
 });

@@ -19,7 +19,9 @@ import {
   type Message,
 } from './support/control-plane.js';
 import { SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
-import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { startProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
+import { statText } from './support/stats.js';
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
@@ -153,21 +155,8 @@ const listener = (way: Way, name: string, statPrefix = name): Message => ({
 const struct = (way: Way, key: string, value: number): Message =>
   way === 'rest' ? { [key]: value } : { fields: { [key]: { numberValue: value } } };
 
-async function stat(proxy: StartedProxy, name: string): Promise<string | undefined> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
-  return /: (.*)\n/.exec(page)?.[1];
-}
-
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await isSo())) {
-    assert.ok(Date.now() < end, `${what}: not within 10 s`);
-    await sleep(10);
-  }
-}
-
 async function saysSoon(url: string, text: string): Promise<void> {
-  await until(`${url} says ${text}`, async () => (await (await fetch(url)).text()) === text);
+  await until(async () => (await (await fetch(url)).text()) === text, `${url} says ${text}`);
 }
 
 for (const way of WAYS) {
@@ -184,8 +173,8 @@ for (const way of WAYS) {
 
     // LIVE means that all of it is there.
     assert.equal(await (await fetch(url)).text(), 'one');
-    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
-    assert.equal(await stat(proxy, 'listener_manager.lds.version_text'), '"l1"');
+    assert.equal(await statText(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+    assert.equal(await statText(proxy, 'listener_manager.lds.version_text'), '"l1"');
     assert.match(await (await fetch(`${proxy.adminUrl}/runtime`)).text(), /"some_key"[^}]*"7"/s);
     assert.equal(plane.refusals.length, 0);
     if (way.endsWith('ads')) {
@@ -210,11 +199,11 @@ for (const way of WAYS) {
       { name: 'broken', type: 'EDS' },
     ]);
     await until(
+      async () => Number(await statText(proxy, 'cluster_manager.cds.update_rejected')) > 0,
       'the refusal',
-      async () => Number(await stat(proxy, 'cluster_manager.cds.update_rejected')) > 0,
     );
     if (way !== 'rest') {
-      await until('the refusal is told', () => plane.refusals.length > 0);
+      await until(() => plane.refusals.length > 0, 'the refusal is told');
       const [refusal] = plane.refusals;
       assert.equal(refusal?.type, CLUSTER);
       assert.equal(refusal?.error_detail?.code, 13);
@@ -223,21 +212,21 @@ for (const way of WAYS) {
         /cannot create an EDS cluster without an EDS config/,
       );
     }
-    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+    assert.equal(await statText(proxy, 'cluster_manager.cds.version_text'), '"c1"');
     assert.equal(await (await fetch(url)).text(), 'one');
 
     // A cluster goes, and another comes.
     plane.set(CLUSTER, 'c2', [edsCluster(way, 'b'), edsCluster(way, 'c')]);
     plane.set(ENDPOINTS, 'e4', [hosts('b', ports[0]), hosts('c', ports[1])]);
     await until(
+      async () => (await statText(proxy, 'cluster_manager.cds.version_text')) === '"c2"',
       'c2',
-      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c2"',
     );
     // Its hosts come after it: requests of before would find none.
-    await until('c', async () => (await stat(proxy, 'cluster.c.membership_total')) === '1');
+    await until(async () => (await statText(proxy, 'cluster.c.membership_total')) === '1', 'c');
     plane.set(ROUTES, 'r3', [routes('web-routes', 'c')]);
     await saysSoon(url, 'two');
-    assert.equal(await stat(proxy, 'cluster.a.membership_total'), undefined);
+    assert.equal(await statText(proxy, 'cluster.a.membership_total'), undefined);
 
     // One that changes keeps its hosts.
     plane.set(CLUSTER, 'c3', [
@@ -245,11 +234,11 @@ for (const way of WAYS) {
       { ...edsCluster(way, 'c'), lb_policy: 'RANDOM' },
     ]);
     await until(
+      async () => (await statText(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
       'c3',
-      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
     );
     assert.equal(await (await fetch(url)).text(), 'two');
-    assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
+    assert.equal(await statText(proxy, 'http.web.downstream_rq_5xx'), '0');
   });
 }
 
@@ -273,20 +262,20 @@ for (const way of WAYS.filter((one) => one !== 'rest')) {
 
     const renamed = { service_name: 'later-hosts', eds_config: source(way) };
     plane.set(CLUSTER, 'c2', [{ ...edsCluster(way, 'a'), eds_cluster_config: renamed }]);
-    await until('c2', async () => (await stat(proxy, 'cluster.a.warming_state')) === '1');
+    await until(async () => (await statText(proxy, 'cluster.a.warming_state')) === '1', 'c2');
     plane.set(ENDPOINTS, 'e2', [hosts('a', ports[1])]);
     await saysSoon(url, 'two');
-    assert.equal(await stat(proxy, 'cluster.a.warming_state'), '1');
+    assert.equal(await statText(proxy, 'cluster.a.warming_state'), '1');
 
     // What one response says of both is the new one's.
     plane.set(ENDPOINTS, 'e3', [hosts('later', ports[2]), hosts('a', ports[0])]);
     await saysSoon(url, 'three');
-    await until('warm', async () => (await stat(proxy, 'cluster.a.warming_state')) === '0');
+    await until(async () => (await statText(proxy, 'cluster.a.warming_state')) === '0', 'warm');
     plane.set(ENDPOINTS, 'e4', [hosts('a', ports[1]), hosts('later', ports[2])]);
     await sleep(200);
     assert.equal(await (await fetch(url)).text(), 'three');
-    assert.equal(await stat(proxy, 'cluster.a.membership_total'), '1');
-    assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
+    assert.equal(await statText(proxy, 'cluster.a.membership_total'), '1');
+    assert.equal(await statText(proxy, 'http.web.downstream_rq_5xx'), '0');
   });
 }
 
@@ -301,16 +290,16 @@ for (const way of ['ads', 'delta-ads'] as const) {
     plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
     const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
     const url = await proxy.listenerUrl('web');
-    assert.equal(await stat(proxy, 'control_plane.connected_state'), '1');
-    assert.equal(await stat(proxy, 'control_plane.identifier'), '"small"');
+    assert.equal(await statText(proxy, 'control_plane.connected_state'), '1');
+    assert.equal(await statText(proxy, 'control_plane.identifier'), '"small"');
 
     plane.stop();
     await until(
+      async () => Number(await statText(proxy, 'cluster_manager.cds.update_failure')) > 0,
       'the end is noticed',
-      async () => Number(await stat(proxy, 'cluster_manager.cds.update_failure')) > 0,
     );
     assert.equal(await (await fetch(url)).text(), 'here');
-    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+    assert.equal(await statText(proxy, 'cluster_manager.cds.version_text'), '"c1"');
 
     const asked = plane.requests.length;
     await plane.listen();
@@ -338,23 +327,23 @@ for (const way of ['ads', 'delta-ads'] as const) {
     plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
     const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
     const states = async (): Promise<readonly (string | undefined)[]> => [
-      await stat(proxy, 'cluster_manager.warming_clusters'),
-      await stat(proxy, 'cluster_manager.active_clusters'),
+      await statText(proxy, 'cluster_manager.warming_clusters'),
+      await statText(proxy, 'cluster_manager.active_clusters'),
     ];
     const [, before] = await states();
 
     plane.set(CLUSTER, 'c2', [edsCluster(way, 'a'), edsCluster(way, 'b')]);
-    await until('it is asked for', async () => (await states())[0] === '1');
+    await until(async () => (await states())[0] === '1', 'it is asked for');
     const changed = { ...edsCluster(way, 'b'), connect_timeout: { seconds: 3 } };
     plane.set(CLUSTER, 'c3', [edsCluster(way, 'a'), changed]);
     await until(
+      async () => (await statText(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
       'it has changed',
-      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
     );
     assert.deepEqual(await states(), ['1', before]);
 
     plane.set(ENDPOINTS, 'e2', [hosts('a', port), hosts('b', port)]);
-    await until('it is there', async () => (await states())[0] === '0');
+    await until(async () => (await states())[0] === '0', 'it is there');
     assert.deepEqual(await states(), ['0', String(Number(before) + 1)]);
   });
 }
@@ -373,11 +362,11 @@ for (const way of ['ads', 'delta'] as const) {
     plane.set(LISTENER, 'l2', [listener(way, 'web'), listener(way, 'late')]);
     const states = async (): Promise<string> =>
       (await fetch(`${proxy.adminUrl}/config_dump?resource=dynamic_listeners`)).text();
-    await until('it waits', async () => (await states()).includes('warming_state'));
+    await until(async () => (await states()).includes('warming_state'), 'it waits');
     assert.match(await states(), /"name": "late",\s*"warming_state"/);
     assert.doesNotMatch(await (await fetch(`${proxy.adminUrl}/listeners`)).text(), /late/);
     plane.set(ROUTES, 'r2', [routes('web-routes', 'a'), routes('late-routes', 'a')]);
-    await until('it is there', async () => !(await states()).includes('warming_state'));
+    await until(async () => !(await states()).includes('warming_state'), 'it is there');
     assert.equal(await (await fetch(await proxy.listenerUrl('late'))).text(), 'here');
   });
 }
@@ -420,7 +409,7 @@ test('the certificate of a listener comes by a control plane, and the start wait
   const own = SERVER_CERTIFICATE.replaceAll(/-----[^-]+-----|\s/g, '');
   assert.equal(socket.getPeerCertificate().raw.toString('base64'), own);
   socket.destroy();
-  assert.equal(await stat(proxy, 'sds.own.update_success'), '1');
+  assert.equal(await statText(proxy, 'sds.own.update_success'), '1');
 });
 
 test('a listener without a name stays when others change, where only what changes is told', async (t) => {
@@ -453,8 +442,8 @@ test('a listener without a name stays when others change, where only what change
   assert.match(given, /^[0-9a-f]{8}-/);
   assert.equal(one, 'one');
   plane.set(LISTENER, 'l2', [unnamed, named('one'), named('two')]);
-  await until('another one', async () => (await names()).includes('two'));
+  await until(async () => (await names()).includes('two'), 'another one');
   assert.deepEqual(await names(), [given, 'one', 'two', '']);
-  assert.equal(await stat(proxy, 'listener_manager.listener_added'), '3');
+  assert.equal(await statText(proxy, 'listener_manager.listener_added'), '3');
   assert.ok((await page('/config_dump?resource=dynamic_listeners')).includes(given));
 });

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address } from './support/bootstraps.js';
 import {
   CLUSTER,
@@ -16,7 +15,9 @@ import {
   ROUTES,
   type Message,
 } from './support/control-plane.js';
-import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { startProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
+import { stat } from './support/stats.js';
 
 const ANY = 'type.googleapis.com/';
 const NETWORK = `${ANY}envoy.extensions.filters.network`;
@@ -85,19 +86,6 @@ async function hears(url: string, says = ''): Promise<string> {
   return text;
 }
 
-async function stat(proxy: StartedProxy, name: string): Promise<number> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}$`)).text();
-  return Number(/: (\d+)/.exec(page)?.[1]);
-}
-
-async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await isThere()) return;
-    await sleep(10);
-  }
-  assert.fail(`${what} has not come`);
-}
-
 test('a network filter comes, changes, is refused and goes; a listener filter stands before it', async (t) => {
   const plane = await ControlPlane.start(t);
   const proxied = { name: 'proxied', typed_config: { '@type': PROXY_PROTOCOL } };
@@ -113,19 +101,19 @@ test('a network filter comes, changes, is refused and goes; a listener filter st
   assert.equal(await hears(url, head), 'one');
   assert.equal(await hears(url, 'GET / HTTP/1.1\r\n\r\n'), '');
   plane.set(EXTENSION, '2', [answer('two'), proxied]);
-  await until('the second', async () => (await hears(url, head)) === 'two');
+  await until(async () => (await hears(url, head)) === 'two', 'the second');
   plane.set(EXTENSION, '3', [{ ...proxied, name: 'answer' }, proxied]);
-  await until('the refusal', async () => plane.refusals.length > 0);
+  await until(async () => plane.refusals.length > 0, 'the refusal');
   assert.match(plane.refusals[0]?.error_detail?.message ?? '', /expect \S+direct_response/);
   assert.equal(await hears(url, head), 'two');
   plane.set(EXTENSION, '4', [answer('two')]);
-  await until('its end', async () => (await hears(url, head)) === '');
+  await until(async () => (await hears(url, head)) === '', 'its end');
   assert.ok((await stat(proxy, 'extension_config_missing')) > 0);
   plane.set(EXTENSION, '5', [proxied]);
-  await until('the end of both', async () => {
+  await until(async () => {
     await hears(url, head);
     return (await stat(proxy, 'network_extension_config_missing')) > 0;
-  });
+  }, 'the end of both');
   assert.equal(await stat(proxy, 'network_filter.answer.config_reload'), 3);
 });
 
@@ -169,20 +157,20 @@ test('a connection manager comes with its routes, its filters and its router', a
   assert.equal(await get(), '200 its own');
   plane.set(EXTENSION, '2', [others, router]);
   // Its filter has not come.
-  await until('the filter', async () => (await get()).startsWith('500'));
+  await until(async () => (await get()).startsWith('500'), 'the filter');
   const abort = { http_status: 418, percentage: { numerator: 100 } };
   const fault = { name: 'fault', typed_config: { '@type': FAULT, abort } };
   plane.set(EXTENSION, '3', [others, router, fault]);
-  await until('the fault', async () => (await get()).startsWith('418'));
+  await until(async () => (await get()).startsWith('418'), 'the fault');
   const idle = { name: 'fault', typed_config: { '@type': FAULT } };
   plane.set(EXTENSION, '4', [others, router, idle]);
-  await until('the routes', async () => (await get()) === '200 by RDS');
+  await until(async () => (await get()) === '200 by RDS', 'the routes');
   plane.set(ROUTES, '2', [saying('changed')]);
-  await until('the change', async () => (await get()) === '200 changed');
+  await until(async () => (await get()) === '200 changed', 'the change');
   plane.set(EXTENSION, '5', [others, idle]);
-  await until('the end of the router', async () => (await get()).startsWith('500'));
+  await until(async () => (await get()).startsWith('500'), 'the end of the router');
   plane.set(EXTENSION, '6', [own, idle]);
-  await until('the first', async () => (await get()) === '200 its own');
+  await until(async () => (await get()) === '200 its own', 'the first');
   assert.equal(plane.refusals.length, 0);
 });
 
@@ -196,11 +184,11 @@ test('a listener that comes waits for its filters', async (t) => {
       filter_chains: [{ filters: [later('answer', ANSWER)] }],
     },
   ]);
-  await until('the question', async () => plane.requests.some(({ type }) => type === EXTENSION));
+  await until(async () => plane.requests.some(({ type }) => type === EXTENSION), 'the question');
   const page = async (): Promise<string> => (await fetch(`${proxy.adminUrl}/listeners`)).text();
   assert.doesNotMatch(await page(), /web::/);
   plane.set(EXTENSION, '1', [answer('one')]);
-  await until('the listener', async () => (await page()).includes('web::'));
+  await until(async () => (await page()).includes('web::'), 'the listener');
   assert.equal(await hears(await proxy.listenerUrl('web')), 'one');
   assert.equal(await stat(proxy, 'network_extension_config_missing'), 0);
 });
@@ -280,12 +268,12 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   ];
   for (const url of urls) assert.equal(await hears(url), 'one');
   setEndpoints('2', [endpoint('a', two)]);
-  await until('the other', async () => (await hears(urls[0] ?? '')) === 'two');
+  await until(async () => (await hears(urls[0] ?? '')) === 'two', 'the other');
   plane.set(LISTENER, '2', [listener('b')], { nameOf });
-  await until('its end', async () => {
+  await until(async () => {
     const page = await (await fetch(`${proxy.adminUrl}/listeners`)).text();
     return !page.includes(at(LISTENER, 'a')) && page.includes(at(LISTENER, 'b'));
-  });
+  }, 'its end');
   assert.equal(await hears(urls[1] ?? ''), 'two');
   assert.deepEqual(plane.refusals, []);
   assert.equal(await stat(proxy, 'leds.update_success'), 2);

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address } from './support/bootstraps.js';
 import {
   CLUSTER,
@@ -18,6 +17,8 @@ import {
   type Message,
 } from './support/control-plane.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
+import { stat } from './support/stats.js';
 
 const ANY = 'type.googleapis.com/';
 const HTTP = 'envoy.extensions.filters.http';
@@ -116,19 +117,6 @@ const fault = (status: number): Message => ({
   },
 });
 
-async function stat(proxy: StartedProxy, name: string): Promise<number> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
-  return Number(/: (\d+)/.exec(page)?.[1]);
-}
-
-async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await isThere()) return;
-    await sleep(10);
-  }
-  assert.fail(`${what} has not come`);
-}
-
 for (const isDelta of [false, true]) {
   test(`a filter comes, changes and goes by ${isDelta ? 'incremental' : 'plain'} ADS`, async (t) => {
     const plane = await ControlPlane.start(t);
@@ -153,11 +141,11 @@ for (const isDelta of [false, true]) {
     );
     assert.equal(await get('a.test'), '418 fault filter abort');
     plane.set(EXTENSION, '2', [fault(503)]);
-    await until('the second', async () => (await get('a.test')) === '503 fault filter abort');
+    await until(async () => (await get('a.test')) === '503 fault filter abort', 'the second');
     plane.set(EXTENSION, '3', [
       { ...fault(503), typed_config: fault(99)['typed_config'] as Message },
     ]);
-    await until('the refusal', async () => plane.refusals.length > 0);
+    await until(async () => plane.refusals.length > 0, 'the refusal');
     assert.match(plane.refusals[0]?.error_detail?.message ?? '', /http_status/);
     assert.equal(await get('a.test'), '503 fault filter abort');
     const prefix = 'extension_config_discovery.http_filter.faults.';
@@ -165,7 +153,7 @@ for (const isDelta of [false, true]) {
     assert.equal(await stat(proxy, `${prefix}config_fail`), 1);
     if (!isDelta) return;
     plane.set(EXTENSION, '4', []);
-    await until('its end', async () => (await get('a.test')) === '500 ');
+    await until(async () => (await get('a.test')) === '500 ', 'its end');
   });
 }
 
@@ -310,7 +298,7 @@ test('a request goes by the routes of its scope', async (t) => {
     ...['200 red', '200 blue', '404 '],
   ]);
   plane.set(SCOPE, '2', [scope('red', 'green')]);
-  await until('the change', async () => (await get('green')) === '200 red');
+  await until(async () => (await get('green')) === '200 red', 'the change');
   assert.deepEqual([await get('red'), await get('blue')], ['404 ', '404 ']);
   assert.equal(await stat(proxy, 'http.web.scoped_rds.scopes.all_scopes'), 1);
 });
@@ -325,12 +313,12 @@ for (const isDelta of [false, true]) {
     const { proxy } = await start(t, plane, manager, isDelta);
     plane.set(CLUSTER, '2', [{ name: 'brief' }], { ttlSeconds: 0.4 });
     await until(
-      'the cluster',
       async () => (await stat(proxy, 'cluster_manager.active_clusters')) === 2,
+      'the cluster',
     );
     await until(
-      'its end',
       async () => (await stat(proxy, 'cluster_manager.active_clusters')) === 1,
+      'its end',
     );
   });
 }

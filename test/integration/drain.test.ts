@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { says, webBootstrap } from './support/bootstraps.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
 
 const connectionOf = async (url: string): Promise<string | null> => {
   const answer = await fetch(url);
@@ -24,14 +24,6 @@ const accepts = (url: string): Promise<boolean> =>
     socket.on('error', () => resolve(false));
     socket.on('connect', () => socket.destroy());
   });
-
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 10_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, 'it took too long');
-    await sleep(20);
-  }
-};
 
 test('while the health check fails, answers ask clients to close and the server is DRAINING', async (t) => {
   const proxy = await startProxy(t, webBootstrap([says('/', 'yes')]));

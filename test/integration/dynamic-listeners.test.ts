@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +24,8 @@ import {
 } from './support/resources.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
 import { Epochs } from './hot-restart/epochs.js';
+import { freePort, until } from './support/waits.js';
+import { statText, untilStat } from './support/stats.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -32,28 +34,6 @@ const ldsBootstrap = (source: Message, more: Message = {}): Message => ({
   node: { id: 'test', cluster: 'test' },
   dynamic_resources: { lds_config: source, ...more },
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function stat(proxy: StartedProxy, name: string): Promise<string | undefined> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
-  return /: (.*)\n/.exec(page)?.[1];
-}
-
-async function untilStat(proxy: StartedProxy, name: string, value: number): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (Date.now() < end) {
-    if ((await stat(proxy, name)) === String(value)) return;
-    await sleep(10);
-  }
-  assert.fail(`${name} is ${await stat(proxy, name)}, not ${value}\n${proxy.command.stderr}`);
-}
 
 const manager = (name: string): string => `listener_manager.${name}`;
 
@@ -122,14 +102,6 @@ async function isRefused(port: number): Promise<boolean> {
   return event === 'error';
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, 'it takes too long');
-    await sleep(10);
-  }
-}
-
 const SLOW = ['--drain-time-s', '600', '--drain-strategy', 'immediate'] as const;
 const QUICK = ['--drain-time-s', '1', '--drain-strategy', 'immediate'] as const;
 
@@ -147,8 +119,8 @@ test('what only changes in its filter chains keeps sockets and untouched connect
   one(sayingChain('one', 'first'), sayingChain('other', 'unused', nowhere));
   await untilStat(proxy, manager('lds.update_success'), 2);
   assert.deepEqual(await kept.ask(), ['first', false]);
-  assert.equal(await stat(proxy, manager('listener_in_place_updated')), '1');
-  assert.equal(await stat(proxy, manager('total_listeners_draining')), '0');
+  assert.equal(await statText(proxy, manager('listener_in_place_updated')), '1');
+  assert.equal(await statText(proxy, manager('total_listeners_draining')), '0');
   assert.deepEqual(await routeNames(proxy), ['one-first', 'other-unused']);
 
   one(sayingChain('one', 'second'), sayingChain('other', 'unused', nowhere));
@@ -160,8 +132,8 @@ test('what only changes in its filter chains keeps sockets and untouched connect
   // As the real server: under the version that it came with.
   assert.equal(shown?.active_state?.version_info, 'v1');
   assert.equal(shown?.draining_state, undefined);
-  assert.equal(await stat(proxy, manager('listener_modified')), '2');
-  assert.equal(await stat(proxy, manager('listener_added')), '1');
+  assert.equal(await statText(proxy, manager('listener_modified')), '2');
+  assert.equal(await statText(proxy, manager('listener_added')), '1');
 });
 
 test('any other change replaces a listener; what was replaced or removed drains, and ends', async (t) => {
@@ -189,8 +161,8 @@ test('any other change replaces a listener; what was replaced or removed drains,
   assert.equal(two?.name, 'two');
   assert.equal(two.active_state, undefined);
   assert.equal(two.draining_state?.version_info, 'v1');
-  assert.equal(await stat(proxy, manager('total_listeners_draining')), '2');
-  assert.equal(await stat(proxy, manager('listener_removed')), '1');
+  assert.equal(await statText(proxy, manager('total_listeners_draining')), '2');
+  assert.equal(await statText(proxy, manager('listener_removed')), '1');
   assert.deepEqual(await before.ask(), ['first', true]);
   assert.deepEqual(await leaving.ask(), ['other', true]);
   await untilText(port, 'second');
@@ -206,7 +178,7 @@ test('any other change replaces a listener; what was replaced or removed drains,
   );
   assert.deepEqual(await routeNames(proxy), ['one-second']);
   // Nothing is left of the one that was removed.
-  assert.equal(await stat(proxy, `listener.127.0.0.1_${other}.downstream_cx_total`), undefined);
+  assert.equal(await statText(proxy, `listener.127.0.0.1_${other}.downstream_cx_total`), undefined);
 });
 
 test('a listener that is wrong is refused and named, and the others of its update are taken', async (t) => {
@@ -243,8 +215,8 @@ test('a listener that is wrong is refused and named, and the others of its updat
   assert.ok(
     all.some(({ error_state: error }) => error?.details === 'duplicate listener two found'),
   );
-  assert.equal(await stat(proxy, manager('listener_create_failure')), '1');
-  assert.equal(await stat(proxy, manager('total_listeners_active')), '2');
+  assert.equal(await statText(proxy, manager('listener_create_failure')), '1');
+  assert.equal(await statText(proxy, manager('total_listeners_active')), '2');
   const { stderr } = proxy.command;
   // Which file, which field.
   assert.match(
@@ -276,7 +248,7 @@ test('routes of a listener come before it takes connections, and go with it', as
   await untilStat(proxy, manager('lds.update_success'), 2);
   await untilText(port, 'routes');
   assert.equal(await (await fetch(`${proxy.adminUrl}/init_dump`)).text(), '{}\n');
-  assert.equal(await stat(proxy, 'http.web.rds.web.update_success'), '1');
+  assert.equal(await statText(proxy, 'http.web.rds.web.update_success'), '1');
   putResources(routes, 'r2', [routeResource(webRoutes([says('/', 'changed')]))]);
   await untilStat(proxy, 'http.web.rds.web.update_success', 2);
   await untilText(port, 'changed');
@@ -286,10 +258,10 @@ test('routes of a listener come before it takes connections, and go with it', as
   await untilText(port, 'changed');
   await untilStat(proxy, manager('total_listeners_draining'), 0);
   await untilText(port, 'changed');
-  assert.equal(await stat(proxy, 'http.web.rds.web.update_attempt'), '2');
+  assert.equal(await statText(proxy, 'http.web.rds.web.update_attempt'), '2');
 
   putResources(file, 'v4', []);
-  await until(async () => (await stat(proxy, 'http.web.rds.web.update_success')) === undefined);
+  await until(async () => (await statText(proxy, 'http.web.rds.web.update_success')) === undefined);
   putResources(file, 'v5', [web()]);
   await untilStat(proxy, manager('lds.update_success'), 5);
   await untilText(port, 'changed');

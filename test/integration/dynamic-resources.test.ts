@@ -24,6 +24,7 @@ import {
   routeResource,
 } from './support/resources.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
+import { statText, untilStat } from './support/stats.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -49,20 +50,6 @@ const endpoint = (port: number, more: Message = {}): Message => ({
   ...more,
 });
 const routesTo = (text: string): Message => routeResource(webRoutes([says('/', text)]));
-
-async function stat(proxy: StartedProxy, name: string): Promise<string | undefined> {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
-  return /: (.*)\n/.exec(page)?.[1];
-}
-
-async function untilStat(proxy: StartedProxy, name: string, value: number): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (Date.now() < end) {
-    if ((await stat(proxy, name)) === String(value)) return;
-    await sleep(10);
-  }
-  assert.fail(`${name} is ${await stat(proxy, name)}, not ${value}`);
-}
 
 /** A line of the log may come after what it tells of. */
 async function untilSaid({ command }: StartedProxy, said: RegExp): Promise<void> {
@@ -132,8 +119,8 @@ test('routes and hosts follow their files under load, and no request is lost', a
   const answers = await Promise.all(clients);
 
   assert.ok(answers.every((count) => count > 0));
-  assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
-  assert.equal(await stat(proxy, 'http.web.rds.web.version_text'), `"v${rounds}"`);
+  assert.equal(await statText(proxy, 'http.web.downstream_rq_5xx'), '0');
+  assert.equal(await statText(proxy, 'http.web.rds.web.version_text'), `"v${rounds}"`);
   assert.equal(await textAt(url), 'two');
 });
 
@@ -179,9 +166,9 @@ test('an update that is wrong is refused whole and counted, and the one before i
   putResources(file, 'v7', [routesTo('last')]);
   await untilStat(proxy, `${scope}update_success`, 2);
   assert.equal(await textAt(url), 'last');
-  assert.equal(await stat(proxy, `${scope}update_attempt`), '7');
+  assert.equal(await statText(proxy, `${scope}update_attempt`), '7');
   // XXH64 of "v7", as the real server has it.
-  assert.match((await stat(proxy, `${scope}version`)) ?? '', /^\d{15,}$/);
+  assert.match((await statText(proxy, `${scope}version`)) ?? '', /^\d{15,}$/);
 });
 
 test('a folder of Kubernetes is followed: its link is swapped, the file itself never changes', async (t) => {
@@ -218,13 +205,13 @@ test('hosts come, change and go as EDS says, and the admin pages say so', async 
   );
   const url = await proxy.listenerUrl('web');
   assert.equal(await textAt(url), 'one');
-  assert.equal(await stat(proxy, 'cluster.moving.membership_total'), '1');
-  assert.equal(await stat(proxy, 'cluster.moving.max_host_weight'), '3');
+  assert.equal(await statText(proxy, 'cluster.moving.membership_total'), '1');
+  assert.equal(await statText(proxy, 'cluster.moving.max_host_weight'), '3');
 
   put('v2', [endpoint(one, { health_status: 'UNHEALTHY' }), endpoint(two)]);
   await untilStat(proxy, 'cluster.moving.update_success', 2);
   assert.equal(await textAt(url), 'two');
-  assert.equal(await stat(proxy, 'cluster.moving.membership_healthy'), '1');
+  assert.equal(await statText(proxy, 'cluster.moving.membership_healthy'), '1');
   const clusters = await textAt(`${proxy.adminUrl}/clusters`);
   assert.match(clusters, new RegExp(`moving::127.0.0.1:${one}::health_flags::/failed_eds_health`));
   // The same host as before: its counter goes on.
@@ -280,8 +267,8 @@ test('clusters come, change and go as CDS says, under load', async (t) => {
   over = true;
   const answers = await Promise.all(clients);
   assert.ok(answers.every((count) => count > 0));
-  assert.equal(await stat(proxy, 'cluster_manager.active_clusters'), '3');
-  assert.equal(await stat(proxy, 'cluster_manager.cluster_removed'), '14');
+  assert.equal(await statText(proxy, 'cluster_manager.active_clusters'), '3');
+  assert.equal(await statText(proxy, 'cluster_manager.cluster_removed'), '14');
   assert.match(await textAt(`${proxy.adminUrl}/clusters`), /^dyn::added_via_api::true$/m);
   const listed = await dump(proxy, 'resource=dynamic_active_clusters');
   assert.deepEqual(

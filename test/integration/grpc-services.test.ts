@@ -1,7 +1,6 @@
 // gRPC services of the control plane: how they are reached, and what is counted there.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { address, says, webBootstrap } from './support/bootstraps.js';
 import {
@@ -13,18 +12,11 @@ import {
 } from './support/certificates.js';
 import { MetricsServer } from './support/metrics-server.js';
 import { startProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
+import { stat } from './support/stats.js';
 
 const TYPE = 'type.googleapis.com/envoy';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
-const POLL_MS = 10;
-
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, `it does not come: ${what}`);
-    await sleep(POLL_MS);
-  }
-}
 
 /** A cluster "metrics" that speaks HTTP/2. */
 function metricsCluster(ports: readonly number[], fields: object = {}): object {
@@ -79,11 +71,6 @@ function tlsSocket(common: object, sni = 'server.test'): object {
 
 const page = async (adminUrl: string, path: string): Promise<string> =>
   (await fetch(`${adminUrl}/${path}`)).text();
-
-async function statOf(adminUrl: string, name: string): Promise<number> {
-  const text = await page(adminUrl, `stats?filter=${name.replaceAll('.', '\\.')}$`);
-  return Number(/: (\d+)/.exec(text)?.[1]);
-}
 
 function serverTls(clients: Buffer | null): ServerCredentials {
   const pair = {
@@ -151,13 +138,13 @@ test('the next flush asks the next host: one that is away loses a flush, not the
     bootstrapOf(ENVOY_GRPC, [metricsCluster([away, away, server.port])]),
   );
   await until(() => server.messageCount >= 2, 'two messages');
-  const failed = await statOf(proxy.adminUrl, 'cluster.metrics.upstream_cx_connect_fail');
+  const failed = await stat(proxy, 'cluster.metrics.upstream_cx_connect_fail');
   const answered = await page(proxy.adminUrl, 'stats?filter=metrics.internal.upstream_rq_503');
   assert.equal(
     answered,
     failed === 0 ? '' : `cluster.metrics.internal.upstream_rq_503: ${failed}\n`,
   );
-  assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.upstream_cx_active'), 1);
+  assert.equal(await stat(proxy, 'cluster.metrics.upstream_cx_active'), 1);
 });
 
 test('a server that ends and comes back gets a new stream that begins with the node', async (t) => {
@@ -169,11 +156,8 @@ test('a server that ends and comes back gets a new stream that begins with the n
   const second = await MetricsServer.start(t, ServerCredentials.createInsecure(), first.port);
   await proxy.command.says(/metrics service: is back/);
   assert.ok(second.streams[0]?.messages[0]?.toString('latin1').includes('the-node'));
-  assert.equal(
-    await statOf(proxy.adminUrl, 'cluster.metrics.upstream_cx_destroy_remote_with_active_rq'),
-    1,
-  );
-  assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.upstream_rq_active'), 1);
+  assert.equal(await stat(proxy, 'cluster.metrics.upstream_cx_destroy_remote_with_active_rq'), 1);
+  assert.equal(await stat(proxy, 'cluster.metrics.upstream_rq_active'), 1);
 });
 
 test('a retry opens a stream anew before the flush is lost', async (t) => {
@@ -196,8 +180,8 @@ test('a retry opens a stream anew before the flush is lost', async (t) => {
   await until(() => server.messageCount >= 1, 'a message');
   const cluster = 'cluster.metrics.';
   assert.equal(
-    await statOf(proxy.adminUrl, `${cluster}upstream_rq_retry`),
-    await statOf(proxy.adminUrl, `${cluster}upstream_cx_connect_fail`),
+    await stat(proxy, `${cluster}upstream_rq_retry`),
+    await stat(proxy, `${cluster}upstream_cx_connect_fail`),
   );
 });
 
@@ -220,7 +204,7 @@ test('TLS with a certificate of the client’s reaches a server that the authori
     bootstrapOf(ENVOY_GRPC, [metricsCluster([server.port], tlsSocket(common))]),
   );
   await until(() => server.messageCount >= 2, 'two messages');
-  assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.ssl.handshake'), 1);
+  assert.equal(await stat(proxy, 'cluster.metrics.ssl.handshake'), 1);
   const dump = await page(proxy.adminUrl, 'config_dump');
   assert.ok(!dump.includes(CLIENT_KEY.split('\n')[1] ?? ''), 'the key is redacted');
 });
@@ -234,7 +218,7 @@ for (const sni of ['', 'other.test']) {
       bootstrapOf(ENVOY_GRPC, [metricsCluster([server.port], tlsSocket(common, sni))]),
     );
     await until(() => server.messageCount >= 2, 'two messages');
-    assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.ssl.fail_verify_error'), 0);
+    assert.equal(await stat(proxy, 'cluster.metrics.ssl.fail_verify_error'), 0);
   });
 }
 
@@ -268,10 +252,7 @@ for (const { what, validation, says: words, counts } of REFUSED) {
     const cluster = metricsCluster([server.port], tlsSocket({ validation_context: validation }));
     const proxy = await startProxy(t, bootstrapOf(ENVOY_GRPC, [cluster]));
     await proxy.command.says(words);
-    await until(
-      async () => (await statOf(proxy.adminUrl, `cluster.metrics.ssl.${counts}`)) >= 3,
-      counts,
-    );
+    await until(async () => (await stat(proxy, `cluster.metrics.ssl.${counts}`)) >= 3, counts);
     assert.equal(server.streams.length, 0);
   });
 }

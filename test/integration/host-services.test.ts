@@ -9,6 +9,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { WireWriter } from '../../src/base/wire.js';
 import { cluster, toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
+import { until } from './support/waits.js';
 
 const LOADS = '/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats';
 const HEALTH = '/envoy.service.health.v3.HealthDiscoveryService/StreamHealthCheck';
@@ -91,14 +92,6 @@ async function origin(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   return (server.address() as AddressInfo).port;
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!holds()) {
-    assert.ok(Date.now() < end, `it does not come: ${what}`);
-    await sleep(10);
-  }
 }
 
 function duration(out: WireWriter, field: number, ms: number): void {

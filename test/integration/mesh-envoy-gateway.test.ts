@@ -32,10 +32,10 @@ import {
   typed,
   startOrigin,
   answers,
-  until,
   listens,
   assertTaken,
 } from './support/meshes.js';
+import { until } from './support/waits.js';
 
 test('Envoy Gateway: certificates of files towards the control plane, by incremental ADS', async (t) => {
   const folder = makeFolder(t);

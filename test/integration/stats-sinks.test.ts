@@ -9,19 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { address, says, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
+import { freePort, until } from './support/waits.js';
 
 const METRICS = 'type.googleapis.com/envoy.config.metrics.v3';
 const NODE = { id: 'the-node', cluster: 'the-cluster' };
-const POLL_MS = 10;
 
 /** Nobody listens there. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A web server that sends statistics to `sinks` ten times a second; `clusters`: their ports. */
 function withSinks(
@@ -34,14 +27,6 @@ function withSinks(
     stats_flush_interval: '0.1s',
     stats_sinks: sinks,
   };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!holds()) {
-    assert.ok(Date.now() < end, 'it does not come');
-    await sleep(POLL_MS);
-  }
 }
 
 async function datagrams(

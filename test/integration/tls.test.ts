@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer as createTlsServer, type ConnectionOptions } from 'node:tls';
 import { address, cluster, says, toCluster, webBootstrap } from './support/bootstraps.js';
 import {
@@ -30,19 +29,8 @@ import {
   type Bootstrap,
 } from './support/secure-web.js';
 import { fileSource, putResources, putText, secretResource } from './support/resources.js';
-import {
-  listenerPort,
-  makeFolder,
-  runCommand,
-  startProxy,
-  type StartedProxy,
-} from './support/start-proxy.js';
-
-const statOf = async (proxy: StartedProxy, name: string): Promise<number | undefined> => {
-  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}`)).text();
-  const line = page.split('\n').find((one) => one.startsWith(`${name}: `));
-  return line === undefined ? undefined : Number(line.slice(name.length + 2));
-};
+import { listenerPort, makeFolder, runCommand, startProxy } from './support/start-proxy.js';
+import { stat, untilStat } from './support/stats.js';
 
 /** An HTTPS origin that says whom it was asked for; ends with the test. */
 async function startOrigin(t: TestContext): Promise<number> {
@@ -96,8 +84,8 @@ test('HTTPS in and out: the scheme, who the client is, and whom the host is aske
   );
   const unknown = await get(web_port, { headers: { 'x-forwarded-client-cert': 'By=me' } });
   assert.equal(unknown.headers['x-xfcc'], 'undefined');
-  assert.equal(await statOf(proxy, 'cluster.origin.ssl.handshake'), 1);
-  assert.equal(await statOf(proxy, 'http.web.downstream_cx_ssl_total'), 2);
+  assert.equal(await stat(proxy, 'cluster.origin.ssl.handshake'), 1);
+  assert.equal(await stat(proxy, 'http.web.downstream_cx_ssl_total'), 2);
 });
 
 test('a client without the certificate that is asked for is refused, and counted', async (t) => {
@@ -115,7 +103,7 @@ test('a client without the certificate that is asked for is refused, and counted
   const url = await proxy.listenerUrl('web');
   const scope = `listener.${new URL(url).host.replace(':', '_')}.ssl`;
   assert.equal(
-    await statOf(proxy, 'server.days_until_first_cert_expiring').then((days) => (days ?? 0) > 1000),
+    await stat(proxy, 'server.days_until_first_cert_expiring').then((days) => days > 1000),
     true,
   );
   const page = await (await fetch(`${proxy.adminUrl}/stats?filter=ssl`)).text();
@@ -268,7 +256,7 @@ test('chains are chosen by the server name that a client sends, before the hands
   assert.equal(await answerTo('server.test'), 'exact');
   assert.equal(await answerTo('SERVER.test'), 'exact');
   assert.equal(await answerTo('a.b.test'), 'wild');
-  assert.equal(await statOf(proxy, 'tls_inspector.sni_found'), 3);
+  assert.equal(await stat(proxy, 'tls_inspector.sni_found'), 3);
 });
 
 test('secrets from files take the place of others for new connections; wrong ones change nothing', async (t) => {
@@ -301,13 +289,6 @@ test('secrets from files take the place of others for new connections; wrong one
   const port = await listenerPort(proxy.adminUrl, 'web');
   const client = { cert: CLIENT_CERTIFICATE, key: CLIENT_KEY };
   assert.equal((await get(port, client)).body, 'hello');
-  const until = async (stat: string, value: number): Promise<void> => {
-    const end = Date.now() + 5000;
-    while ((await statOf(proxy, stat)) !== value) {
-      assert.ok(Date.now() < end, `${stat} does not become ${value}`);
-      await sleep(20);
-    }
-  };
   // Nobody whom this one trusts has signed the client.
   putResources(authority, '2', [
     secretResource({
@@ -315,18 +296,18 @@ test('secrets from files take the place of others for new connections; wrong one
       validation_context: { trusted_ca: text(SERVER_CERTIFICATE) },
     }),
   ]);
-  await until('sds.authority.update_success', 2);
+  await untilStat(proxy, 'sds.authority.update_success', 2);
   await assert.rejects(get(port, client));
   putResources(authority, '3', [
     secretResource({ name: 'authority', validation_context: { trusted_ca: text('no PEM') } }),
   ]);
-  await until('sds.authority.update_rejected', 1);
+  await untilStat(proxy, 'sds.authority.update_rejected', 1);
   putResources(authority, '4', [trust]);
-  await until('sds.authority.update_success', 3);
+  await untilStat(proxy, 'sds.authority.update_success', 3);
   assert.equal((await get(port, client)).body, 'hello');
   // A file that the secret names is replaced: it fails once for each that is in its folder.
   putText(chainFile, CLIENT_CERTIFICATE);
-  await until('sds.pair.key_rotation_failed', 2);
+  await untilStat(proxy, 'sds.pair.key_rotation_failed', 2);
   assert.equal((await get(port, client)).body, 'hello');
   putText(keyFile, CLIENT_KEY);
   const checkServerIdentity = (): undefined => undefined;

@@ -8,6 +8,7 @@ import { WebSocket, type MessageEvent } from 'undici';
 import { toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
 import { startEchoServer } from './support/websocket-echo.js';
+import { stat } from './support/stats.js';
 
 const BUFFER = {
   name: 'envoy.filters.http.buffer',
@@ -43,11 +44,6 @@ async function startUpgrading(
   assert.ok(manager);
   change(manager);
   return startProxy(t, bootstrap);
-}
-
-async function stat(proxy: StartedProxy, name: string): Promise<number> {
-  const text = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}$`)).text();
-  return Number(/: (\d+)$/m.exec(text)?.[1]);
 }
 
 async function nextMessage(socket: WebSocket): Promise<Buffer> {

@@ -9,20 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { address, says, toCluster, webBootstrap } from '../support/bootstraps.js';
 import { listenerPort } from '../support/start-proxy.js';
 import { Epochs, readStats } from './epochs.js';
+import { freePort } from '../support/waits.js';
 
 /** FAIRLEAD_TEST_KILLS=50 takes a few minutes. */
 const KILLS = Number(process.env.FAIRLEAD_TEST_KILLS ?? 8);
 const CONNECTIONS = 40;
 const PATIENCE_MS = 5000;
 const POLL_MS = 10;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Answers when it is told to. */
 class PatientOrigin {

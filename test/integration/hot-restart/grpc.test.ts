@@ -1,20 +1,10 @@
 // gRPC streams of the processes of a hot restart: each has its own, and ends it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cluster, says, webBootstrap } from '../support/bootstraps.js';
 import { MetricsServer } from '../support/metrics-server.js';
 import { Epochs } from './epochs.js';
-
-const POLL_MS = 10;
-
-async function until(holds: () => boolean): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!holds()) {
-    assert.ok(Date.now() < end, 'it does not come');
-    await sleep(POLL_MS);
-  }
-}
+import { until } from '../support/waits.js';
 
 test('the stream of a process ends when its successor reports, whose own goes on', async (t) => {
   const server = await MetricsServer.start(t);

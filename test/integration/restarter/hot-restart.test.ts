@@ -1,12 +1,12 @@
 // Hot restarts of fairlead under fairlead-hot-restarter.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { says, webBootstrap } from '../support/bootstraps.js';
 import { makeFolder } from '../support/start-proxy.js';
 import { Restarter } from './support.js';
+import { freePort } from '../support/waits.js';
 
 class Service {
   readonly restarter: Restarter;
@@ -57,13 +57,6 @@ class Service {
 }
 
 /** Nobody listens on it now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test('each SIGHUP brings what the bootstrap says by then, and no client is refused', async (t) => {
   const service = new Service(t, await freePort());

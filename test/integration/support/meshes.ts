@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlPlane, type Message } from './control-plane.js';
 import { type StartedProxy } from './start-proxy.js';
 
@@ -64,10 +63,6 @@ export async function answers(
   let text = '';
   for await (const piece of response) text += String(piece);
   return `${response.statusCode} ${text}`;
-}
-
-export async function until(isThere: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500 && !(await isThere()); tries++) await sleep(10);
 }
 
 export const listens = async ({ adminUrl }: StartedProxy, name: string): Promise<boolean> =>
