@@ -56,7 +56,10 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
     peer.write(bytes);
     settle(loop);
   }
-  std::string takeTold() { return std::exchange(told, {}); }
+  std::string takeTold() {
+    body_at_ = std::string::npos;
+    return std::exchange(told, {});
+  }
 
   // http::ClientCodecCallbacks
   void onConnected() override { told += "connected;"; }
@@ -89,6 +92,7 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
   }
   void onResponseHead(http::ResponseHead& head, bool end) override {
     told += std::to_string(head.status) + (end ? ";" : "");
+    body_at_ = std::string::npos;
     if (on_head) on_head();
   }
   void onResponseData(std::string_view data, bool end) override {
@@ -126,16 +130,20 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
   std::unique_ptr<ClientConnection> connection;
 
  private:
-  // However a body was cut on its way, it is told in one piece.
+  // However a body was cut on its way, it is told in one piece, where its last part came.
   void tellData(std::string_view data) {
-    if (told.ends_with('}')) {
-      told.pop_back();
-    } else {
-      told += '{';
+    std::string body = "{";
+    if (body_at_ != std::string::npos) {
+      const size_t end = told.find('}', body_at_);
+      body = told.substr(body_at_, end - body_at_);
+      told.erase(body_at_, end + 1 - body_at_);
     }
-    told.append(data).append("}");
+    body_at_ = told.size();
+    told.append(body).append(data).append("}");
   }
 
+  // Where the body of the answer begins that is being told.
+  size_t body_at_ = std::string::npos;
   const http::ClientSettings settings_;
   net::FileDescriptor fd_;
   net::OutBatch batch_;
