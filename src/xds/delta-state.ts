@@ -2,6 +2,7 @@
 import { unawaited } from '../base/bugs.js';
 import { otherTypeInDelta } from './decode-resources.js';
 import { encodeDelta, type DiscoveryResponse, type RawResource } from './discovery-wire.js';
+import { Slices } from './slices.js';
 import { NO_VERSION, TypeState, isIn, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
@@ -46,12 +47,13 @@ export class DeltaState extends TypeState {
     this.#answers = [];
   }
 
-  override async take(
+  protected override async takeNow(
     response: DiscoveryResponse,
     resources: readonly KnownResource[],
   ): Promise<void> {
     const { version, removed } = response;
     const { streams } = this;
+    const slices = new Slices();
     const twice = namedTwice(response);
     if (twice !== undefined) {
       this.refuse(response, twice);
@@ -61,6 +63,9 @@ export class DeltaState extends TypeState {
       this.refuse(response, otherTypeInDelta('', this.url));
       return;
     }
+    const pause = slices.pause();
+    if (pause) await pause;
+    if (streams !== this.streams) return;
     const changed = [...resources.map(({ name }) => name), ...removed];
     const { ofAll, ofCollections } = this.kinds;
     const isForSome = ofAll.length === 0 && ofCollections.length === 0;

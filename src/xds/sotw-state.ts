@@ -23,7 +23,7 @@ export class SotwState extends TypeState {
     this.#sent = undefined;
   }
 
-  override async take(
+  protected override async takeNow(
     response: DiscoveryResponse,
     resources: readonly KnownResource[],
   ): Promise<void> {

@@ -20,11 +20,17 @@ export class TimesToLive {
   /** `name`: where the resource itself does not say it. */
   take({ ttlMs, isHeartbeat }: RawResource, name: string): void {
     if (ttlMs !== undefined && (!isHeartbeat || this.#ends.has(name))) {
-      this.#ends.set(name, performance.now() + ttlMs);
-      this.#arm();
+      const endMs = performance.now() + ttlMs;
+      this.#ends.set(name, endMs);
+      this.#arm(endMs);
     } else if (!isHeartbeat) {
       this.#ends.delete(name);
     }
+  }
+
+  /** Whether none has a time. */
+  get isEmpty(): boolean {
+    return this.#ends.size === 0;
   }
 
   forget(name: string): void {
@@ -37,21 +43,26 @@ export class TimesToLive {
     this.#dueMs = Infinity;
   }
 
-  #arm(): void {
-    const next = Math.min(...this.#ends.values());
-    if (next >= this.#dueMs || next === Infinity) return;
-    this.#dueMs = next;
+  /** For the first end: where that one lasts longer by then, another is looked for. */
+  #arm(nextMs: number): void {
+    if (nextMs >= this.#dueMs) return;
+    this.#dueMs = nextMs;
     clearTimeout(this.#timer);
-    const delayMs = Math.min(LONGEST_MS, Math.max(0, next - performance.now()));
+    const delayMs = Math.min(LONGEST_MS, Math.max(0, nextMs - performance.now()));
     this.#timer = startTimeout(() => this.#expire(), Math.ceil(delayMs)).unref();
   }
 
   #expire(): void {
     this.#dueMs = Infinity;
     const nowMs = performance.now();
-    const over = [...this.#ends].flatMap(([name, endMs]) => (endMs <= nowMs ? name : []));
+    const over: string[] = [];
+    let nextMs = Infinity;
+    for (const [name, endMs] of this.#ends) {
+      if (endMs <= nowMs) over.push(name);
+      else nextMs = Math.min(nextMs, endMs);
+    }
     for (const name of over) this.#ends.delete(name);
+    if (nextMs < Infinity) this.#arm(nextMs);
     if (over.length > 0) this.#onExpired(over);
-    this.#arm();
   }
 }

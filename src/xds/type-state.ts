@@ -20,9 +20,12 @@ export function namesIn(
   { resources: raw }: DiscoveryResponse,
   decoded: readonly KnownResource[],
 ): NamesOf {
-  let next = 0;
-  const names = raw.map(({ isHeartbeat }) => (isHeartbeat ? undefined : decoded[next++]?.name));
-  return (index) => names[index];
+  let names: readonly (string | undefined)[] | undefined;
+  return (index) => {
+    let next = 0;
+    names ??= raw.map(({ isHeartbeat }) => (isHeartbeat ? undefined : decoded[next++]?.name));
+    return names[index];
+  };
 }
 
 /** Whether `wanted` has it, or a collection that it is in. */
@@ -62,6 +65,8 @@ export abstract class TypeState {
   #names: ReadonlySet<string> | undefined;
   /** Undefined: they have to be found out anew. */
   #kinds: Kinds | undefined;
+  /** Who has asked since a response began to be taken, which may take a while; undefined: none is. */
+  #late: Set<Watcher> | undefined;
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
   readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
@@ -81,15 +86,19 @@ export abstract class TypeState {
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
+    this.#late?.add(watcher);
     this.onNames();
     if (watcher.names.length === 0 || watcher.isCollection) return;
-    const found = watcher.names.flatMap((name) => this.known.get(name) ?? []);
-    if (found.length > 0) {
-      unawaited(
-        'resources that are there',
-        after(watcher.onUpdate(found, this.version), () => {}),
-      );
-    }
+    this.#tellKnown(watcher, () => true);
+  }
+
+  #tellKnown(watcher: Watcher, isNews: (resource: KnownResource) => boolean): void {
+    const found = watcher.names.flatMap((name) => this.known.get(name) ?? []).filter(isNews);
+    if (found.length === 0) return;
+    unawaited(
+      'resources that are there',
+      after(watcher.onUpdate(found, this.version), () => {}),
+    );
   }
 
   remove(watcher: Watcher): void {
@@ -113,10 +122,30 @@ export abstract class TypeState {
   }
 
   /** Tells watchers; what they refuse is told to the control plane. */
-  abstract take(response: DiscoveryResponse, resources: readonly KnownResource[]): Promise<void>;
+  async take(response: DiscoveryResponse, resources: readonly KnownResource[]): Promise<void> {
+    const late = new Set<Watcher>();
+    this.#late = late;
+    try {
+      await this.takeNow(response, resources);
+    } finally {
+      this.#late = undefined;
+    }
+    if (late.size === 0) return;
+    const news = new Set(resources);
+    for (const watcher of late) {
+      if (this.watchers.has(watcher)) this.#tellKnown(watcher, (one) => news.has(one));
+    }
+  }
+
+  /** As take(), for those that ask as it begins. */
+  protected abstract takeNow(
+    response: DiscoveryResponse,
+    resources: readonly KnownResource[],
+  ): Promise<void>;
 
   /** How long resources of an update that was taken stay. */
   protected keepTime({ resources: raw, removed }: DiscoveryResponse, nameOf: NamesOf): void {
+    if (this.#times.isEmpty && raw.every(({ ttlMs }) => ttlMs === undefined)) return;
     for (const name of removed) this.#times.forget(name);
     raw.forEach((one, index) => this.#times.take(one, one.name || (nameOf(index) ?? '')));
   }

@@ -45,6 +45,43 @@ export interface Offered {
   readonly madeUses?: number | undefined;
 }
 
+/** One of many: its place is made where somebody asks for it, and of thousands hardly anybody does. */
+class PlacedResource implements Resource {
+  readonly #offered: Offered;
+  readonly #at: Place;
+  readonly #index: number;
+
+  constructor(offered: Offered, at: Place, index: number) {
+    this.#offered = offered;
+    this.#at = at;
+    this.#index = index;
+  }
+
+  get name(): string {
+    return this.#offered.name ?? '';
+  }
+
+  get message(): PlainObject {
+    return this.#offered.message;
+  }
+
+  get place(): Place {
+    return this.#at.index(this.#index);
+  }
+
+  get version(): string {
+    return this.#offered.version ?? '';
+  }
+
+  get faults(): readonly Issue[] {
+    return this.#offered.faults ?? [];
+  }
+
+  get madeUses(): number {
+    return this.#offered.madeUses ?? 0;
+  }
+}
+
 export interface UpdatesPlan {
   /** How the names of its statistics begin. */
   readonly statPrefix: string;
@@ -119,20 +156,15 @@ export class Updates {
   ): Maybe<Wrong> {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
-    const resources = messages.map(
-      ({ message, name = '', version: own = '', faults = [], madeUses = 0 }, index) => ({
-        ...{ name, message, faults, madeUses },
-        version: own,
-        place: at.index(index),
-      }),
-    );
-    for (const { message, place, faults, madeUses } of resources) {
+    const resources = messages.map((offered, index) => new PlacedResource(offered, at, index));
+    for (const resource of resources) {
       if (!this.#plan.judgesEach) {
-        issues.push(...faults);
-        this.#host.stats.countDeprecated(madeUses);
+        issues.push(...resource.faults);
+        this.#host.stats.countDeprecated(resource.madeUses);
       }
-      if (message['$type'] === this.#plan.type) continue;
-      place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
+      const type = resource.message['$type'];
+      if (type === this.#plan.type) continue;
+      resource.place.error(`Unable to unpack as ${this.#plan.type}: ${String(type)}`);
     }
     if (issues.length > 0) return issues.map(describe).join('\n');
     return after(this.#plan.judge(resources, version, describe), (verdict) => {

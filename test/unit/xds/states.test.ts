@@ -290,3 +290,31 @@ test('what says nothing is the heartbeat of the same version, an answer by anoth
     /^refused: type URL {2}embedded in an individual Any does not match/,
   );
 });
+
+for (const [kind, State] of [
+  ['incremental', DeltaState],
+  ['plain', SotwState],
+] as const) {
+  test(`who asks while a response (${kind}) is told to others hears of it, too`, async () => {
+    const state = new State(EDS);
+    const early = new Recorder('a');
+    const late = new Recorder('a');
+    let goOn = (): void => assert.fail('nobody waits');
+    const slow: Watcher = {
+      names: ['a'],
+      onUpdate: () => new Promise((resolve) => (goOn = () => resolve(undefined))),
+      onRefused: () => undefined,
+      onAbsent: () => undefined,
+      onFailure: () => undefined,
+    };
+    state.add(slow);
+    state.add(early);
+    const taken = state.take(response(EDS, '1', 'n'), [resource('a')]);
+    await new Promise(setImmediate);
+    state.add(late);
+    assert.deepEqual(late.heard, []);
+    goOn();
+    await taken;
+    assert.deepEqual([early.heard, late.heard], [['1: a'], ['1: a']]);
+  });
+}

@@ -42,3 +42,20 @@ test('an update without a time stays, and a heartbeat of what is not there begin
   mock.timers.tick(500);
   assert.deepEqual(over, []);
 });
+
+test('a hundred thousand and more resources have their times', (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.after(() => mock.timers.reset());
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let over = 0;
+  const times = new TimesToLive((names) => (over += names.length));
+  const count = 150_000;
+  for (let i = 0; i < count; i++) times.take(raw(100 + (i % 2) * 100), String(i));
+  nowMs = 100;
+  mock.timers.tick(100);
+  assert.equal(over, count / 2);
+  nowMs = 200;
+  mock.timers.tick(100);
+  assert.equal(over, count);
+});
