@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -314,10 +315,11 @@ TEST("What a client sends before its upgrade is granted reaches the host after t
 TEST("A tunnel's bytes wait for the slower end, both ways, and none is lost") {
   const DescriptorsBalance balance;
   constexpr size_t kBytes = 24 * kMegabyte;
-  Origin origin([](Socket& socket, int) {
+  std::promise<void> may_read;
+  Origin origin([&](Socket& socket, int) {
     socket.readUntil("\r\n\r\n");
     socket.write(kSwitching);
-    sleepMs(300);
+    may_read.get_future().wait();
     EXPECT_EQ(socket.discard(kBytes), uint64_t{kBytes});
     const std::string part(kMegabyte, 'y');
     for (size_t sent = 0; sent < kBytes; sent += part.size()) socket.write(part);
@@ -327,11 +329,17 @@ TEST("A tunnel's bytes wait for the slower end, both ways, and none is lost") {
   Socket client = proxy.connect();
   client.write(kHandshake);
   client.readUntil("\r\n\r\n");
-  const std::string part(kMegabyte, 'x');
-  for (size_t sent = 0; sent < kBytes; sent += part.size()) client.write(part);
-  EXPECT(proxy.stat("http.in.downstream_flow_control_paused_reading_total") > 0);
-  sleepMs(300);
-  EXPECT(proxy.stat("cluster.origin.upstream_flow_control_paused_reading_total") > 0);
+  std::thread writer([&] {
+    const std::string part(kMegabyte, 'x');
+    for (size_t sent = 0; sent < kBytes; sent += part.size()) client.write(part);
+  });
+  const auto has_paused = [&](const char* name) {
+    return proxy.waitUntil([&] { return proxy.stat(name) > 0; });
+  };
+  EXPECT(has_paused("http.in.downstream_flow_control_paused_reading_total"));
+  may_read.set_value();
+  writer.join();
+  EXPECT(has_paused("cluster.origin.upstream_flow_control_paused_reading_total"));
   EXPECT_EQ(client.discard(kBytes), uint64_t{kBytes});
   client.close();
   proxy.expectQuiet();

@@ -315,13 +315,13 @@ TEST("over the high watermark the stream hears of it when the client has taken e
 }
 
 TEST("a slow client gets the last answer whole, however long the delayed close is") {
-  Server server({.delayed_close_ms = 150});
-  const std::string body(3 << 20, 'b');
+  Server server({.delayed_close_ms = 400});
+  const std::string body(6 << 20, 'b');
   server.peer.write(get("/"));
   settle(server.loop);
   server.answer(body, true);
   size_t got = 0;
-  for (int i = 0; i < 100 && !server.closed; ++i) {
+  for (int i = 0; i < 400 && !server.closed; ++i) {
     got += server.peer.read().size();
     pass(server.loop, 25);
   }
