@@ -29,7 +29,9 @@ interface Monitor {
 
 interface Shed extends ShedPlan {
   readonly isAction: boolean;
-  /** How far it goes, 0 to 1. */
+  /** How far each of its triggers goes, 0 to 1. */
+  readonly levels: number[];
+  /** That of the one that goes farthest. */
   level: number;
 }
 
@@ -52,8 +54,8 @@ export class OverloadManager {
       return read ? [{ name, read }] : [];
     });
     this.#sheds = [
-      ...plan.actions.map((action) => ({ ...action, isAction: true, level: 0 })),
-      ...plan.points.map((point) => ({ ...point, isAction: false, level: 0 })),
+      ...plan.actions.map((action) => shedOf(action, true)),
+      ...plan.points.map((point) => shedOf(point, false)),
     ];
     const connections = plan.monitors.find(({ monitor }) => monitor.kind === 'connections');
     host.apply({
@@ -65,6 +67,8 @@ export class OverloadManager {
         min_account_power: plan.minAccountPower,
       },
     });
+    // They are there before anything has happened.
+    for (const shed of this.#sheds) this.#show(shed, 0);
   }
 
   start(): void {
@@ -79,6 +83,7 @@ export class OverloadManager {
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
+    for (const { read } of this.#monitors) read.close?.();
   }
 
   /** Reads all monitors once. */
@@ -88,45 +93,55 @@ export class OverloadManager {
     if (this.#lastMs !== undefined)
       stats.record('overload.refresh_interval_delay', Math.round(nowMs - this.#lastMs));
     this.#lastMs = nowMs;
-    for (const monitor of this.#monitors) this.#read(monitor);
     let hasChanged = false;
-    for (const shed of this.#sheds) hasChanged = this.#judge(shed) || hasChanged;
+    for (const monitor of this.#monitors) {
+      if (!this.#read(monitor)) continue;
+      for (const shed of this.#sheds) hasChanged = this.#judge(shed, monitor.name) || hasChanged;
+    }
     if (hasChanged) this.#host.apply({ overload: this.#state() });
   }
 
-  #read({ name, read }: Monitor): void {
+  /** False: what was known before still holds. */
+  #read({ name, read }: Monitor): boolean {
     const { stats } = this.#host;
     try {
       const pressure = read();
       this.#pressures.set(name, pressure);
-      stats.setGauge(`overload.${name}.pressure`, Math.max(0, Math.round(pressure * 100)));
+      stats.setGauge(`overload.${name}.pressure`, Math.max(0, Math.trunc(pressure * 100)));
+      return true;
     } catch (error) {
-      // What was known before still holds.
       stats.count(`overload.${name}.failed_updates`);
       const why = error instanceof Error ? error.message : String(error);
       this.#host.log('info', `Failed to update resource ${name}: ${why}`);
+      return false;
     }
   }
 
-  /** Whether it goes another way than before. */
-  #judge(shed: Shed): boolean {
-    const levels = shed.triggers.map((trigger) => levelOf(trigger, this.#pressures));
-    const level = Math.max(0, ...levels);
-    if (level === shed.level) return false;
+  /** Whether it goes another way than before the monitor was read. */
+  #judge(shed: Shed, monitor: string): boolean {
+    const at = shed.triggers.findIndex((trigger) => trigger.monitor === monitor);
+    const trigger = shed.triggers[at];
+    if (!trigger) return false;
+    const triggered = levelOf(trigger, this.#pressures);
+    if (triggered === shed.levels[at]) return false;
+    shed.levels[at] = triggered;
     const was = shed.level;
-    shed.level = level;
+    shed.level = Math.max(...shed.levels);
+    // As the real server: of an action is shown what its latest trigger says, whatever others do.
+    this.#show(shed, shed.isAction ? triggered : shed.level);
+    if (shed.isAction && (was === 1) !== (shed.level === 1)) {
+      const now = shed.level === 1 ? 'saturated' : 'scaling';
+      this.#host.log('debug', `Overload action ${shed.name} became ${now}`);
+    }
+    return was !== shed.level;
+  }
+
+  #show({ name, isAction }: Shed, level: number): void {
     const { stats } = this.#host;
     // As the real server: it reckons with fewer digits, and cuts the rest off.
     const percent = Math.trunc(Math.fround(Math.fround(level) * 100));
-    stats.setGauge(`overload.${shed.name}.scale_percent`, percent);
-    if (shed.isAction) {
-      stats.setGauge(`overload.${shed.name}.active`, level === 1 ? 1 : 0);
-      if ((was === 1) !== (level === 1)) {
-        const now = level === 1 ? 'saturated' : 'scaling';
-        this.#host.log('debug', `Overload action ${shed.name} became ${now}`);
-      }
-    }
-    return true;
+    stats.setGauge(`overload.${name}.scale_percent`, percent);
+    if (isAction) stats.setGauge(`overload.${name}.active`, level === 1 ? 1 : 0);
   }
 
   #state(): OverloadState {
@@ -143,6 +158,10 @@ export class OverloadManager {
     this.#host.apply({ shrink_heap: true });
     this.#host.stats.count(`overload.${action.name}.shrink_count`);
   }
+}
+
+function shedOf(plan: ShedPlan, isAction: boolean): Shed {
+  return { ...plan, isAction, levels: plan.triggers.map(() => 0), level: 0 };
 }
 
 function readerOf(name: string, make: () => ReadPressure | undefined): ReadPressure | undefined {

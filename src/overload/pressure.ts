@@ -1,11 +1,16 @@
 // How a resource monitor looks at its resource: a pressure of 0 (idle) to 1 (used up), read again and again.
 import { readFileSync } from 'node:fs';
 import type { MonitorPlan } from '../plan/extension-plans.js';
+import { FileWatch } from '../xds/file-watch.js';
 import { CgroupFiles } from './cgroup-files.js';
 import { containerCpu, hostCpu } from './cpu.js';
 
-/** Throws an error that says why there is none now. */
-export type ReadPressure = () => number;
+export interface ReadPressure {
+  /** Throws an error that says why there is none now. */
+  (): number;
+  /** It is not asked any more. */
+  close?(): void;
+}
 
 export interface PressureHost {
   /** Of the runtime, as it is now. */
@@ -24,7 +29,7 @@ export function pressureOf(plan: MonitorPlan, host: PressureHost): ReadPressure 
     case 'heap':
       return () => host.residentBytes() / maxHeapBytes(plan, host);
     case 'injected':
-      return () => injectedPressure(plan.file);
+      return injectedPressure(plan.file);
     case 'cgroup-memory':
       return cgroupMemory(new CgroupFiles(host.root), plan.maxBytes);
     case 'cpu':
@@ -39,10 +44,37 @@ function maxHeapBytes(plan: MonitorPlan & { kind: 'heap' }, host: PressureHost):
   return bytes;
 }
 
-function injectedPressure(file: string): number {
-  const text = readFileSync(file, 'utf8').trim();
-  const pressure = text === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(pressure)) throw new Error('failed to parse injected resource pressure');
+/** As the real server, which looks again only once another file has been moved there. */
+function injectedPressure(file: string): ReadPressure {
+  let pressure: number | undefined;
+  let failure: unknown;
+  let isFresh = true;
+  const watch = new FileWatch({ path: file, watchesWrites: false }, () => {
+    isFresh = true;
+  });
+  const look = (): void => {
+    try {
+      pressure = parsePressure(readFileSync(file, 'utf8').trim());
+    } catch (error) {
+      pressure = undefined;
+      failure = error;
+    }
+  };
+  const read = (): number => {
+    if (isFresh) {
+      isFresh = false;
+      look();
+    }
+    if (pressure === undefined) throw failure;
+    return pressure;
+  };
+  return Object.assign(read, { close: () => watch.close() });
+}
+
+function parsePressure(text: string): number {
+  if (!/^([+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|0x[\da-f]+)$/i.test(text))
+    throw new Error('failed to parse injected resource pressure');
+  const pressure = Number(text);
   if (pressure < 0 || pressure > 1) throw new Error('pressure out of range');
   return pressure;
 }

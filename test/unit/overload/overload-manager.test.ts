@@ -96,3 +96,48 @@ test('what cannot be read counts as failed, and what was known before holds', ()
   assert.equal(updates.length, 2);
   assert.deepEqual(lines.at(-1), 'Failed to update resource heap: unknown');
 });
+
+test('of an action with several triggers the one that changed last is shown, and all of them hold', () => {
+  const trigger = (monitor: string, from: number) => ({ monitor, from, to: from });
+  const { manager, host, stats, updates } = managerOf({
+    ...PLAN,
+    monitors: [
+      ...PLAN.monitors,
+      { name: 'more', monitor: { kind: 'heap', maxBytes: 2000, runtimeKey: undefined } },
+    ],
+    actions: [
+      {
+        name: 'requests',
+        triggers: [trigger('heap', 0.4), trigger('more', 0.4)],
+        subject: Subject.STOP_ACCEPTING_REQUESTS,
+      },
+    ],
+    points: [
+      {
+        name: 'point',
+        triggers: [trigger('heap', 0.4), trigger('more', 0.4)],
+        subject: Subject.NOBODY,
+      },
+    ],
+  });
+  assert.equal(stats.get('overload.requests.active'), 0);
+  assert.equal(stats.get('overload.point.scale_percent'), 0);
+
+  host.bytes = 900;
+  manager.refresh();
+  // Only the second one falls.
+  host.bytes = 500;
+  manager.refresh();
+
+  assert.equal(stats.get('overload.requests.active'), 0);
+  assert.equal(stats.get('overload.requests.scale_percent'), 0);
+  assert.equal(stats.get('overload.point.scale_percent'), 100);
+  assert.equal(updates.length, 2);
+});
+
+test('a pressure is shown in whole hundredths, the rest cut off', () => {
+  const { manager, host, stats } = managerOf(PLAN);
+  host.bytes = 899.9;
+  manager.refresh();
+  assert.equal(stats.get('overload.heap.pressure'), 89);
+});

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { CgroupFiles } from '../../../src/overload/cgroup-files.js';
 import { containerCpu, hostCpu } from '../../../src/overload/cpu.js';
 import { pressureOf } from '../../../src/overload/pressure.js';
@@ -22,17 +23,40 @@ function machine(t: TestContext) {
 
 test('an injected pressure is a number of 0 to 1', (t) => {
   const host = machine(t);
-  const read = pressureOf({ kind: 'injected', file: join(host.root, 'pressure') }, host);
   const said = (text: string): (() => number) => {
     host.put('pressure', text);
+    const read = pressureOf({ kind: 'injected', file: join(host.root, 'pressure') }, host);
+    t.after(() => read?.close?.());
     return () => read?.() ?? Number.NaN;
   };
 
   assert.equal(said('0.25\n')(), 0.25);
-  assert.throws(said(''), /failed to parse injected resource pressure/);
-  assert.throws(said('much'), /failed to parse injected resource pressure/);
+  assert.equal(said('+5.e-1')(), 0.5);
+  for (const text of ['', 'much', '0b1', '0.5 0.6'])
+    assert.throws(said(text), /failed to parse injected resource pressure/);
   assert.throws(said('1.5'), /pressure out of range/);
 });
+
+test(
+  'an injected pressure is read again once another file has taken its place',
+  { timeout: 10_000 },
+  async (t) => {
+    const host = machine(t);
+    const file = join(host.root, 'pressure');
+    host.put('pressure', '0.25');
+    const read = pressureOf({ kind: 'injected', file }, host);
+    t.after(() => read?.close?.());
+    assert.equal(read?.(), 0.25);
+
+    host.put('pressure', '0.5');
+    assert.equal(read?.(), 0.25);
+    renameSync(file, `${file}.away`);
+    assert.equal(read?.(), 0.25);
+    host.put('next', '0.75');
+    renameSync(join(host.root, 'next'), file);
+    while (read?.() !== 0.75) await setTimeout(1);
+  },
+);
 
 test('memory of a cgroup of version 2 is held against its limit or a lower one', (t) => {
   const host = machine(t);
