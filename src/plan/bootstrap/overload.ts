@@ -131,7 +131,10 @@ export function compileOverload(
   const monitors = compileMonitors(message, place.field('resource_monitors'), context);
   const names = new Set((message.resource_monitors ?? []).map(({ name = '' }) => name));
   const actions = compileActions(message, place.field('actions'), names);
-  const points = compilePoints(message, place.field('loadshed_points'), names, actions);
+  // Nothing is read of connections, which are counted as they come: only actions may name them.
+  const read = new Set(names);
+  for (const { name, monitor } of monitors) if (monitor.kind === 'connections') read.delete(name);
+  const points = compilePoints(message, place.field('loadshed_points'), read, actions);
   return {
     refreshIntervalMs: Math.max(1, wholeMs(message.refresh_interval, DEFAULT_REFRESH_MS)),
     monitors,

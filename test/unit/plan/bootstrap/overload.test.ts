@@ -12,6 +12,12 @@ const FILE = {
     filename: '/tmp/pressure',
   }),
 };
+const CONNECTIONS = {
+  name: 'envoy.resource_monitors.global_downstream_max_connections',
+  typed_config: any(`${MONITORS}.downstream_connections.v3.DownstreamConnectionsConfig`, {
+    max_active_downstream_connections: 7,
+  }),
+};
 const FULL = [{ name: INJECTED, threshold: { value: 0.9 } }];
 const SCALE = 'envoy.config.overload.v3.ScaleTimersOverloadActionConfig';
 
@@ -107,15 +113,16 @@ test('timers fall to a time or to a share of what is configured', () => {
 });
 
 test('the resource monitor of connections goes before the runtime', () => {
-  const monitor = {
-    name: 'envoy.resource_monitors.global_downstream_max_connections',
-    typed_config: any(`${MONITORS}.downstream_connections.v3.DownstreamConnectionsConfig`, {
-      max_active_downstream_connections: 7,
-    }),
-  };
-  const { update } = compile({ overload_manager: { resource_monitors: [monitor] } });
+  const { update } = compile({ overload_manager: { resource_monitors: [CONNECTIONS] } });
 
   assert.deepEqual(update.connection_limit, { value: 7 });
+});
+
+const BY_CONNECTIONS = [{ name: CONNECTIONS.name, threshold: { value: 0.5 } }];
+
+test('an action may follow the monitor of connections', () => {
+  const actions = [action('shrink_heap', { triggers: BY_CONNECTIONS })];
+  assert.deepEqual(problemsOf({ resource_monitors: [CONNECTIONS], actions }), []);
 });
 
 const TIMED = { timer: 'HTTP_DOWNSTREAM_STREAM_IDLE', min_timeout: 1000 };
@@ -139,6 +146,14 @@ const WRONG: readonly (readonly [what: string, message: OverloadManager, problem
     'a trigger without its monitor',
     { actions: [action('shrink_heap', { triggers: [{ name: 'none', threshold: { value: 1 } }] })] },
     'overload_manager.actions[0].triggers[0].name: Unknown trigger resource none for overload action envoy.overload_actions.shrink_heap',
+  ],
+  [
+    'a point that follows the monitor of connections',
+    {
+      resource_monitors: [CONNECTIONS],
+      loadshed_points: [point('tcp_listener_accept', { triggers: BY_CONNECTIONS })],
+    },
+    `overload_manager.loadshed_points[0].triggers[0].name: Unknown trigger resource ${CONNECTIONS.name} for loadshed point envoy.load_shed_points.tcp_listener_accept`,
   ],
   [
     'a trigger twice',
