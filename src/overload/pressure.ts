@@ -1,7 +1,6 @@
 // How a resource monitor looks at its resource: a pressure of 0 (idle) to 1 (used up), read again and again.
 import { readFileSync } from 'node:fs';
 import type { MonitorPlan } from '../plan/extension-plans.js';
-import { FileWatch } from '../xds/file-watch.js';
 import { CgroupFiles } from './cgroup-files.js';
 import { containerCpu, hostCpu } from './cpu.js';
 
@@ -17,6 +16,8 @@ export interface PressureHost {
   number(key: string, fallback: number): number;
   /** What this process has of the machine's memory, in bytes. */
   residentBytes(): number;
+  /** Tells of each file that takes the place of `path`. Throws without its folder. */
+  watch(path: string, onChange: () => void): { close(): void };
   /** For tests: another place than /. */
   readonly root?: string;
 }
@@ -29,7 +30,7 @@ export function pressureOf(plan: MonitorPlan, host: PressureHost): ReadPressure 
     case 'heap':
       return () => host.residentBytes() / maxHeapBytes(plan, host);
     case 'injected':
-      return injectedPressure(plan.file);
+      return injectedPressure(plan.file, host);
     case 'cgroup-memory':
       return cgroupMemory(new CgroupFiles(host.root), plan.maxBytes);
     case 'cpu':
@@ -45,11 +46,11 @@ function maxHeapBytes(plan: MonitorPlan & { kind: 'heap' }, host: PressureHost):
 }
 
 /** As the real server, which looks again only once another file has been moved there. */
-function injectedPressure(file: string): ReadPressure {
+function injectedPressure(file: string, host: PressureHost): ReadPressure {
   let pressure: number | undefined;
   let failure: unknown;
   let isFresh = true;
-  const watch = new FileWatch({ path: file, watchesWrites: false }, () => {
+  const watch = host.watch(file, () => {
     isFresh = true;
   });
   const look = (): void => {

@@ -17,6 +17,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { valuesOf } from '../runtime/snapshot.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import { formatsOf, makeSinks } from '../stats/make-sinks.js';
+import { FileWatch } from '../xds/file-watch.js';
 import type { Configuration } from './configuration.js';
 import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
@@ -73,6 +74,7 @@ export function makeOverload(
       stats,
       number: (key, fallback) => valuesOf(runtime.snapshot).number(key, fallback),
       residentBytes: () => process.memoryUsage.rss(),
+      watch: (path, onChange) => new FileWatch({ path, watchesWrites: false }, onChange),
       apply: (update) => native.apply(encodeUpdate(update)),
       log: (level, message) => log.write(level, 'main', message),
     });

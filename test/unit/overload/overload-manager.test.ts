@@ -34,6 +34,7 @@ function managerOf(plan: OverloadPlan) {
       record: () => undefined,
     },
     number: (_key: string, fallback: number) => fallback,
+    watch: () => ({ close: () => undefined }),
     residentBytes: () => {
       if (Number.isNaN(host.bytes)) throw new Error('unknown');
       return host.bytes;

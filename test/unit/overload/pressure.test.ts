@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { CgroupFiles } from '../../../src/overload/cgroup-files.js';
 import { containerCpu, hostCpu } from '../../../src/overload/cpu.js';
 import { pressureOf } from '../../../src/overload/pressure.js';
+import { FileWatch } from '../../../src/xds/file-watch.js';
 import { folderOf } from '../support/folder.js';
 
 function machine(t: TestContext) {
@@ -14,6 +15,8 @@ function machine(t: TestContext) {
     root,
     number: (_key: string, fallback: number) => fallback,
     residentBytes: () => 0,
+    watch: (path: string, onChange: () => void) =>
+      new FileWatch({ path, watchesWrites: false }, onChange),
     put(path: string, text: string): void {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
