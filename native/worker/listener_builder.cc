@@ -87,8 +87,12 @@ Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
                   [](const plan::ConnectionGuard& guard) { return guard.lacks_filter; });
   net::SharedTransport guarded = filters::keepStates(chain.states, transport);
   if (!chain.guards.empty() && !lacks_filter) {
+    using filters::Guarded;
+    const Guarded behind = chain.tcp               ? Guarded::Relay
+                           : chain.direct_response ? Guarded::Deaf
+                                                   : Guarded::Reader;
     auto made = filters::guardConnections(
-        chain.guards, std::move(guarded), chain.tcp.has_value(),
+        chain.guards, std::move(guarded), behind,
         {parts_.registry, parts_.slots, parts_.clusters, parts_.worker_calls});
     if (!made) return made.error();
     guarded = std::move(made.value());

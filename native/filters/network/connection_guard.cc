@@ -25,9 +25,11 @@ class GuardTransport final : public net::WrappingTransport,
                              private GuardWaiter,
                              private net::Timer {
  public:
-  GuardTransport(const ConnectionGuards& guards, bool is_relay, net::DownstreamConnection& owner,
+  GuardTransport(const ConnectionGuards& guards, Guarded guarded, net::DownstreamConnection& owner,
                  unsigned worker, std::unique_ptr<net::Transport> inner)
-      : WrappingTransport(std::move(inner)), is_relay_(is_relay) {
+      : WrappingTransport(std::move(inner)),
+        is_relay_(guarded == Guarded::Relay),
+        is_deaf_(guarded == Guarded::Deaf) {
     for (const auto& guard : guards) {
       holds_back_ |= guard->isFirst();
       passes_.push_back(guard->make(owner, worker, *this));
@@ -62,7 +64,7 @@ class GuardTransport final : public net::WrappingTransport,
     if (is_refused_) return refuse();
     if (isHolding()) return release(to, room);
     const ssize_t got = WrappingTransport::read(fd, to, room);
-    if (got < 0 || (got == 0 && !is_relay_)) return got;
+    if (got < 0 || is_deaf_ || (got == 0 && !is_relay_)) return got;
     // The end may be read more than once, and comes but once.
     if (got == 0 && std::exchange(was_end_read_, true)) return got;
     switch (ask()) {
@@ -147,6 +149,7 @@ class GuardTransport final : public net::WrappingTransport,
   void onVerdict() override { connection_->wake(EPOLLIN | EPOLLOUT); }
 
   const bool is_relay_;
+  const bool is_deaf_;
   std::vector<std::unique_ptr<GuardPass>> passes_;
   // What has come, and waits.
   std::string held_;
@@ -164,18 +167,18 @@ class GuardTransport final : public net::WrappingTransport,
 
 class GuardTransports final : public net::TransportFactory {
  public:
-  GuardTransports(ConnectionGuards guards, bool is_relay, net::SharedTransport inner)
-      : guards_(std::move(guards)), is_relay_(is_relay), inner_(std::move(inner)) {}
+  GuardTransports(ConnectionGuards guards, Guarded guarded, net::SharedTransport inner)
+      : guards_(std::move(guards)), guarded_(guarded), inner_(std::move(inner)) {}
 
   std::unique_ptr<net::Transport> make(const net::TransportTarget& target) const override {
-    return std::make_unique<GuardTransport>(guards_, is_relay_, *target.owner, target.worker,
+    return std::make_unique<GuardTransport>(guards_, guarded_, *target.owner, target.worker,
                                             net::makeTransport(inner_, target));
   }
   bool isTls() const override { return net::isTls(inner_); }
 
  private:
   const ConnectionGuards guards_;
-  const bool is_relay_;
+  const Guarded guarded_;
   const net::SharedTransport inner_;
 };
 
@@ -190,7 +193,7 @@ Result<std::shared_ptr<const ConnectionGuard>> buildGuard(const plan::Connection
 }  // namespace
 
 Result<net::SharedTransport> guardConnections(const std::vector<plan::ConnectionGuard>& plans,
-                                              net::SharedTransport inner, bool is_relay,
+                                              net::SharedTransport inner, Guarded guarded,
                                               const GuardScope& scope) {
   ConnectionGuards guards;
   for (const plan::ConnectionGuard& plan : plans) {
@@ -199,7 +202,7 @@ Result<net::SharedTransport> guardConnections(const std::vector<plan::Connection
     guards.push_back(std::move(guard.value()));
   }
   return net::SharedTransport(
-      std::make_shared<GuardTransports>(std::move(guards), is_relay, std::move(inner)));
+      std::make_shared<GuardTransports>(std::move(guards), guarded, std::move(inner)));
 }
 
 }  // namespace fairlead::filters

@@ -72,11 +72,18 @@ struct GuardScope {
   std::shared_ptr<const WorkerCalls> calls;
 };
 
+// What stands behind guards.
+enum class Guarded : uint8_t {
+  Reader,
+  // It hears of an end without bytes, and does not read before it has somewhere to send them.
+  Relay,
+  // It has answered before anything comes: nobody is asked of that.
+  Deaf,
+};
+
 // Connections of a chain with such filters, in their order. `inner`: null: raw sockets.
-// `is_relay`: what is behind them hears of an end without bytes, and does not read before it has
-// somewhere to send them.
 Result<net::SharedTransport> guardConnections(const std::vector<plan::ConnectionGuard>& plans,
-                                              net::SharedTransport inner, bool is_relay,
+                                              net::SharedTransport inner, Guarded guarded,
                                               const GuardScope& scope);
 
 }  // namespace fairlead::filters

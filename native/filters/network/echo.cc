@@ -34,7 +34,12 @@ class EchoConnection final : public net::DownstreamConnection,
   }
   void abort() override { finish(); }
   void describe(format::FormatContext* context) const override {
-    context->bytes_received = received_;
+    if (!refusal().empty()) {
+      context->flags.set(format::ResponseFlag::UnauthorizedExternalService);
+      context->details = refusal();
+    }
+    // What filters before it have refused came as well.
+    context->bytes_received = connection_.readBytes();
     context->bytes_sent = received_ - connection_.pendingBytes();
     context->filter_chain_name = chain_name_;
   }
