@@ -55,6 +55,9 @@ class RequestSink {
   // What came breaks the protocol: the sink answers with that status and ends the connection, or
   // resets what it has begun to answer.
   virtual void onRequestBroken(uint16_t status, std::string_view details) = 0;
+  // What came is shed, be it of a request or not: the sink answers so and ends the connection, or
+  // resets what it has begun to answer.
+  virtual void onRequestShed() {}
   // The rest of the head did not come in time.
   virtual void onRequestHeadTimeout() = 0;
   // The client is gone, or the connection ended from here. The sink must not use its ServerStream
@@ -153,6 +156,17 @@ class ServerCodecCallbacks {
   virtual RequestSink* newStream(ServerStream& stream, Opening opening) = 0;
   // The client begins as HTTP/2 does, with these bytes: another codec is to take the connection.
   virtual void onHttp2(net::Connection& connection, std::string_view bytes) = 0;
+  // Under overload: what becomes of bytes that were read, before anybody looks at them.
+  enum class Dispatch : uint8_t {
+    Go,
+    // The connection ends; its client is waited for a while.
+    Drop,
+    // The same, once its requests are reset; a client of HTTP/2 is told.
+    GoAway,
+  };
+  virtual Dispatch onDispatch() { return Dispatch::Go; }
+  // Of HTTP/1, where they may go: whether they are answered with a refusal instead.
+  virtual bool shedsDispatch() { return false; }
   // What came breaks the protocol of the connection, which ends.
   virtual void onProtocolError(Breach breach, std::string_view details) = 0;
   // What came is not what the connection speaks, in the real server's words. More than once: the

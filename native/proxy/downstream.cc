@@ -4,7 +4,6 @@
 
 #include "log/log.h"
 #include "net/heavy_streams.h"
-#include "proxy/shed_request.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -186,9 +185,6 @@ bool Downstream::isQuiet() const {
 }
 
 http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {
-  if (server_.overload().isActive()) {
-    if (http::RequestSink* const refused = shed(client)) return refused;
-  }
   ++requests_;
   if (is_http2_ && isAtRequestLimit()) {
     server_.stats().add(Counter::DownstreamCxMaxRequestsReached);
@@ -200,29 +196,39 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
   return stream;
 }
 
-http::RequestSink* Downstream::shed(http::ServerStream& client) {
+// As the real server, which asks for each read: be it the first, with what it does to the next
+// request, or in the midst of a body.
+http::ServerCodecCallbacks::Dispatch Downstream::onDispatch() {
   using Subject = net::Overload::Subject;
   const net::Overload& overload = server_.overload();
-  Context& context = server_.context();
-  Random& random = context.upstream.random;
-  std::string_view why;
-  if (requests_ == 0 && overload.sheds(Subject::PointCreateCodec, random)) {
-    why = "onData codec creation overload";
+  Random& random = server_.context().upstream.random;
+  if (received_ == 0 && overload.sheds(Subject::PointCreateCodec, random)) {
+    is_unheard_ = true;
     server_.stats().add(Counter::DownstreamRqOverloadClose);
-  } else if (overload.sheds(Subject::PointHttp2GoAwayAndClose, random)) {
-    why = "Load shed point http2_server_go_away_and_close_on_dispatch triggered";
-  } else {
-    if (overload.sheds(Subject::PointHttp2GoAway, random) && !draining_) startDraining();
-    return nullptr;
+    shedConnection("onData codec creation overload");
+    return Dispatch::Drop;
   }
-  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", why);
-  return ShedRequest::make(*this, client, context.loop());
+  if (overload.sheds(Subject::PointHttp2GoAwayAndClose, random)) {
+    shedConnection("Load shed point http2_server_go_away_and_close_on_dispatch triggered");
+    return Dispatch::GoAway;
+  }
+  if (overload.sheds(Subject::PointHttp2GoAway, random) && !draining_) startDraining();
+  return Dispatch::Go;
 }
 
-void Downstream::onShed() {
-  if (is_closed_) return;
-  draining_ = true;
-  codec_->endAfter(0);
+bool Downstream::shedsDispatch() {
+  if (!server_.overload().sheds(net::Overload::Subject::PointHttp1Abort,
+                                server_.context().upstream.random)) {
+    return false;
+  }
+  shedConnection("Aborting Server Dispatch");
+  return true;
+}
+
+void Downstream::shedConnection(std::string_view why) {
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", why);
+  is_shed_ = true;
+  setEndedBy("overload_error:", why);
 }
 
 void Downstream::onHttp2(net::Connection& connection, std::string_view bytes) {
@@ -246,8 +252,12 @@ void Downstream::onProtocolError(http::Breach breach, std::string_view details) 
 
 void Downstream::onBroken(std::string_view why) {
   is_broken_ = true;
+  setEndedBy("codec_error:", why);
+}
+
+void Downstream::setEndedBy(std::string_view kind, std::string_view why) {
   ending_ = Ending::Told;
-  std::string text = "codec_error:";
+  std::string text(kind);
   text += why;
   std::replace(text.begin(), text.end(), ' ', '_');
   setClosedBy(std::move(text));
@@ -309,8 +319,8 @@ void Downstream::onBytes(uint64_t received, uint64_t sent) {
   const uint64_t new_received = received - std::exchange(received_, received);
   const uint64_t new_sent = sent - std::exchange(sent_, sent);
   stats::Shard<stats::Http>& stats = server_.stats();
-  if (received > 0 && !is_broken_) has_spoken_ = true;
-  if (new_received > 0 && new_received == received) {
+  if (received > 0 && !is_broken_ && !is_shed_) has_spoken_ = true;
+  if (new_received > 0 && new_received == received && !is_unheard_) {
     // What a connection speaks is known from its first byte on.
     countProtocol(is_http2_ ? http::Protocol::Http2 : http::Protocol::Http1);
   }
@@ -341,6 +351,7 @@ void Downstream::countProtocol(http::Protocol protocol) {
 void Downstream::describe(format::FormatContext* context) const {
   if (has_spoken_) context->protocol = is_http2_ ? "HTTP/2" : "HTTP/1.1";
   if (is_broken_) context->flags.set(format::ResponseFlag::DownstreamProtocolError);
+  if (is_shed_) context->flags.set(format::ResponseFlag::OverloadManager);
   if (const std::string_view ending = endingText(); !ending.empty()) {
     context->downstream_close_reason = ending;
   }
@@ -383,7 +394,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   if (is_soft_) stats.down(Gauge::DownstreamCxHttp1SoftDrain);
   if (server_.config().isTls()) stats.down(Gauge::DownstreamCxSslActive);
   stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
-  if (received_ > 0) {
+  if (received_ > 0 && !is_unheard_) {
     stats.down(is_http2_ ? Gauge::DownstreamCxHttp2Active : Gauge::DownstreamCxHttp1Active);
   }
   stats.record(Histogram::DownstreamCxLengthMs,

@@ -39,8 +39,6 @@ class Downstream final : public net::DownstreamConnection,
   bool isBroken() const { return is_broken_; }
   // What came is not what it speaks, in the real server's words: it ends for that.
   void onBroken(std::string_view why) override;
-  // A request was refused so that the connection ends.
-  void onShed();
   // Of HTTP/2: a request has ended, after so long, answered or not. The connection may end of it.
   void onRequestEnded(uint64_t lifetime_us, bool is_answered);
 
@@ -130,14 +128,17 @@ class Downstream final : public net::DownstreamConnection,
   void speak(net::Connection& connection, http::Protocol protocol);
   void watchLifetime();
   void onMaxDuration();
-  // Null: the request is served.
-  http::RequestSink* shed(http::ServerStream& client);
   void onDrainNotice();
+  void shedConnection(std::string_view why);
+  // `kind` and `why`, with underscores for blanks.
+  void setEndedBy(std::string_view kind, std::string_view why);
   void countProtocol(http::Protocol protocol);
 
   // http::ServerCodecCallbacks
   http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
   void onHttp2(net::Connection& connection, std::string_view bytes) override;
+  Dispatch onDispatch() override;
+  bool shedsDispatch() override;
   void onProtocolError(http::Breach breach, std::string_view details) override;
   void onEnding(std::string_view why) override;
   stats::Shard<stats::Http2Codec>& http2Stats() override { return server_.http2Stats(); }
@@ -154,7 +155,11 @@ class Downstream final : public net::DownstreamConnection,
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   // Small, as each idle connection has them.
-  uint32_t requests_ : 26 = 0;
+  uint32_t requests_ : 24 = 0;
+  // Not even its first bytes were looked at.
+  bool is_unheard_ : 1 = false;
+  // It ends for what the overload manager sheds.
+  bool is_shed_ : 1 = false;
   bool draining_ : 1 = false;
   // Something has come that was not broken.
   bool has_spoken_ : 1 = false;

@@ -68,29 +68,12 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   info_.live_head = &head;
   if (!head.scheme.empty()) info_.scheme = keepScheme(head.scheme);
   if (head.names) info_.touchUncommon().request_names = head.names;
-  const bool may_be_shed = info_.server->overload().isActive();
-  if (may_be_shed && isDispatchShed()) {
-    info_.live_head = nullptr;
-    if (state_ != State::Resting) keepHead(head);
-    return;
-  }
   if (end) requestComplete();
+  const bool may_be_shed = info_.server->overload().isActive();
   if (!(may_be_shed && isRequestShed()) && checkHead(head)) findRoute(head);
   const bool is_known = info_.live_head != nullptr;
   info_.live_head = nullptr;
   if (state_ != State::Resting && is_known) keepHead(head);
-}
-
-// As the real server, which has not looked whether the request is whole by then.
-bool Stream::isDispatchShed() {
-  using Subject = net::Overload::Subject;
-  if (info_.is_http2 ||
-      !info_.server->overload().sheds(Subject::PointHttp1Abort, context().upstream.random)) {
-    return false;
-  }
-  stats().add(Counter::DownstreamRqOverloadClose);
-  answer({500, http::reasonPhrase(500), "overload", Flag::DownstreamProtocolError, false, true});
-  return true;
 }
 
 bool Stream::isRequestShed() {
@@ -375,6 +358,15 @@ void Stream::onRequestBroken(uint16_t status, std::string_view details) {
     return;
   }
   onUpstreamBroken(Flag::DownstreamProtocolError, details);
+}
+
+void Stream::onRequestShed() {
+  stats().add(Counter::DownstreamRqOverloadClose);
+  if (!hasAnswerBegun()) {
+    answer({500, http::reasonPhrase(500), "overload", Flag::DownstreamProtocolError, false, true});
+    return;
+  }
+  onUpstreamBroken(Flag::OverloadManager, "overload_error:Aborting_Server_Dispatch");
 }
 
 // Which of its limits the head has come to, which begins what they are for.

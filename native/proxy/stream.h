@@ -38,6 +38,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onRequestTrailers(http::HeaderMap& trailers) override;
   void onRequestReadEnd() override { router_.onReadEnd(); }
   void onRequestBroken(uint16_t status, std::string_view details) override;
+  void onRequestShed() override;
   void onRequestHeadTimeout() override;
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override;
@@ -165,7 +166,6 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   // ---- stream.cc: the way in ----
   // It was answered.
-  bool isDispatchShed();
   bool isRequestShed();
   bool checkHead(http::RequestHead& head);
   void refuseStream(std::string_view details);

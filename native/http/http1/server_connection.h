@@ -102,6 +102,7 @@ class ServerConnection final : public http::ServerCodec,
     return state_ == State::Raw && !end && (connect_request_ ? status / 100 == 2 : status == 101);
   }
   bool mustWaitForClient() const;
+  bool isShed(std::string_view bytes);
   // Whether a part of a head has come: it will not be one.
   bool leaveHead() {
     const bool was_in_head = in_head_;

@@ -39,6 +39,7 @@ void ServerConnection::onReadable() {
     if (leftover_ && scanned_bytes_ == 0) {
       // What came along with the request before is this one's.
       if (state_ == State::Head) countReceived(leftover_->size());
+      if (scratch_.overload.isActive() && isShed(*leftover_)) return;
       consumeLeftover();
       continue;
     }
@@ -55,6 +56,7 @@ void ServerConnection::onReadable() {
       continue;
     }
     countReceived(got.size);
+    if (scratch_.overload.isActive() && isShed({got.data, got.size})) return;
     if (!leftover_) {
       consume(got.data, got.size, nullptr);
       continue;
@@ -63,6 +65,31 @@ void ServerConnection::onReadable() {
     leftover_->append(got.data, got.size);
     if (isWorthScanning(before)) consumeLeftover();
   }
+}
+
+// Whether `bytes` are, and nobody is to look at them.
+bool ServerConnection::isShed(std::string_view bytes) {
+  if (mayBecomeHttp2() && beginsHttp2(bytes)) return false;
+  using Dispatch = http::ServerCodecCallbacks::Dispatch;
+  switch (callbacks_.onDispatch()) {
+    case Dispatch::Go:
+      break;
+    case Dispatch::GoAway:
+      resetStream(ResetReason::LocalReset, "forced_goaway");
+      [[fallthrough]];
+    case Dispatch::Drop:
+      finish(Linger::Delayed);
+      return true;
+  }
+  if (!isOpen() || !callbacks_.shedsDispatch()) return !isOpen();
+  if (!stream_) {
+    in_head_ = false;
+    close_requested_ = keep_alive_asked_ = http_10_ = head_request_ = connect_request_ = false;
+    openStream(Opening::Unfinished);
+  }
+  leftover_.reset();
+  stream_->onRequestShed();
+  return true;
 }
 
 // A client that sends requests and takes no answers gets no more of them.

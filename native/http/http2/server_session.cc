@@ -34,8 +34,11 @@ ServerSession::~ServerSession() { endStreams(); }
 void ServerSession::endAfter(net::Millis ms) {
   if (!isOpen() || isLingering() || end_ != net::kNever) return;
   if (!hasBegun()) {
-    Session::finish(0, settings_.delayed_close_ms);
-    return;
+    if (connection().readBytes() == 0) {
+      Session::finish(0, settings_.delayed_close_ms);
+      return;
+    }
+    begin();
   }
   // Clients that are about to ask are told in time; what they ask until then is answered.
   goAway(kMostStreamId, ErrorCode::NoError);
@@ -52,6 +55,24 @@ void ServerSession::endAfterStreams() {
 void ServerSession::lastGoAway() {
   goAway(lastStream(), ErrorCode::NoError);
   stats().add(Counter::GoawaySent);
+}
+
+bool ServerSession::mayLookAtRead() {
+  if (!scratch().overload.isActive()) return true;
+  using Dispatch = http::ServerCodecCallbacks::Dispatch;
+  switch (callbacks_.onDispatch()) {
+    case Dispatch::Go:
+      return isOpen();
+    case Dispatch::GoAway:
+      begin();
+      lastGoAway();
+      resetAll(ResetReason::LocalReset, "forced_goaway");
+      [[fallthrough]];
+    case Dispatch::Drop:
+      if (isOpen()) Session::finish(settings_.delayed_close_ms, settings_.delayed_close_ms);
+      return false;
+  }
+  return true;
 }
 
 void ServerSession::abort() {

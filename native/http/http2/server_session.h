@@ -35,6 +35,7 @@ class ServerSession final : public http::ServerCodec, public Session {
 
  private:
   // Session
+  bool mayLookAtRead() override;
   std::optional<Message> onBlockBegin(uint32_t id) override;
   void onFields(uint32_t id, const Block& block, bool end) override;
   void onFaultyFields(uint32_t id, const ReadHead& read, bool end) override;

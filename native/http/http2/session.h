@@ -61,6 +61,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
 
   // ---- what its side says of frames ----
 
+  // Bytes were read. False: nobody is to look at them, and the connection ends.
+  virtual bool mayLookAtRead() { return true; }
   // A block of fields begins. What it is; nothing: nobody wants it, or the connection has failed.
   virtual std::optional<Message> onBlockBegin(uint32_t id) = 0;
   // It is whole. Read it with readFields(), always.
@@ -103,6 +105,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void forEachStream(Visit visit) {
     streams_.forEach(visit);
   }
+  void resetAll(http::ResetReason reason, std::string_view details);
   // The stream is no more: it goes back to where it came from.
   virtual void release(StreamBase& stream) = 0;
 
@@ -326,7 +329,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // remember them all, and trusts its host.
   bool mayBeLate(uint32_t id) const { return side_ == Side::Client || wasResetByUs(id); }
   bool hasClosed(uint32_t id) const;
-  void resetAll(http::ResetReason reason, std::string_view details);
   void peerEnded();
   void overflow(Counter counter, std::string_view details);
   void breakOff(http::Breach breach, std::string_view details, std::string_view told,

@@ -51,6 +51,7 @@ void Session::onReadable() {
 void Session::take(std::string_view bytes) { received(bytes.data(), bytes.size()); }
 
 void Session::received(const char* data, size_t size) {
+  if (!mayLookAtRead()) return;
   consuming_ = true;
   const size_t used = consume(data, size);
   consuming_ = false;
