@@ -36,7 +36,7 @@ Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
   const stats::Scope& scope = config->cluster_->stats().scope();
   if (config->speaksHttp2() && !config->cluster_->http2Stats()) {
     config->cluster_->setHttp2Stats(
-        registry.create<stats::Http2Codec>(stats::innerScope(scope, "http2.")));
+        registry.renew<stats::Http2Codec>(stats::innerScope(scope, "http2.")));
   }
   config->stats_ = registry.create<stats::HealthCheck>(stats::innerScope(scope, "health_check."));
   return std::shared_ptr<const CheckConfig>(std::move(config));

@@ -50,7 +50,9 @@ Result<void> Checker::check(std::shared_ptr<const CheckConfig> config, Hosts hos
 
 void Checker::remove(uint32_t cluster) {
   if (!engine_) return;
-  engine_->loop.post([engine = engine_.get(), cluster] { engine->clusters.erase(cluster); });
+  engine_->loop.post([engine = engine_.get(), cluster] {
+    if (engine->clusters.erase(cluster) > 0) engine->tellLeft();
+  });
 }
 
 Result<void> Checker::ask(std::shared_ptr<const LoadConfig> config, Hosts hosts) {
@@ -117,8 +119,11 @@ void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, co
   ClusterChecks& cluster = clusters[config->cluster().id()];
   // Goes behind its checks.
   const Hosts before = std::exchange(cluster.hosts, hosts);
-  if (cluster.config != config) cluster.checks.clear();
-  cluster.config = config;
+  if (cluster.config != config) {
+    cluster.checks.clear();
+    const bool is_another = std::exchange(cluster.config, config) != nullptr;
+    if (is_another) tellLeft();
+  }
   std::unordered_set<const upstream::Host*> wanted;
   for (const auto& host : hosts->hosts()) {
     if (!host->settings().is_not_checked) wanted.insert(host.get());
@@ -133,6 +138,9 @@ void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, co
     check->start();
   }
 }
+
+// A change of nothing: the control thread looks what nobody holds any more.
+void Checker::Engine::tellLeft() { context.inbox.post({}); }
 
 void Checker::Engine::ask(const std::shared_ptr<const LoadConfig>& config, const Hosts& hosts) {
   ClusterQuestions& cluster = questions[config->cluster().id()];

@@ -77,6 +77,8 @@ class Checker {
     void stopAsking(uint32_t cluster);
     void check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts);
     void onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host);
+    // What there was of a cluster is not held here any more.
+    void tellLeft();
     void work();
   };
 

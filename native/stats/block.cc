@@ -14,11 +14,9 @@ const std::string kNoText;
 const BlockBase::Memory BlockBase::kNoMemory;
 
 bool BlockBase::isWritten() const {
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (shard && shard->group(0)) return true;
-  }
-  return false;
+  bool is_written = false;
+  forEachShard([&](const ShardView& shard) { is_written = is_written || shard.group(0); });
+  return is_written;
 }
 
 bool BlockBase::isDeferred(Kind kind, size_t index) const {
@@ -29,13 +27,26 @@ bool BlockBase::isDeferred(Kind kind, size_t index) const {
   return is_of_traffic && !isWritten();
 }
 
+namespace {
+
+uint64_t valueAt(const ShardView& shard, Place place) {
+  const Slot* const slots = shard.group(place.group);
+  // Acquire, for what a gauge went down by.
+  return slots ? slots[place.slot].load(std::memory_order_acquire) : 0;
+}
+
+}  // namespace
+
 uint64_t BlockBase::sumOf(Place place) const {
   uint64_t sum = 0;
+  forEachShard([&](const ShardView& shard) { sum += valueAt(shard, place); });
+  return sum;
+}
+
+uint64_t BlockBase::ownSumOf(Place place) const {
+  uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    const Slot* slots = shard ? shard->group(place.group) : nullptr;
-    // Acquire, for what a gauge went down by.
-    if (slots) sum += slots[place.slot].load(std::memory_order_acquire);
+    if (const auto shard = view(i)) sum += valueAt(*shard, place);
   }
   return sum;
 }
@@ -43,14 +54,12 @@ uint64_t BlockBase::sumOf(Place place) const {
 void BlockBase::sumCounters(std::vector<uint64_t>* sums) const {
   const std::span<const Place> places = layout_.counter_places;
   sums->assign(places.size(), 0);
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (!shard) continue;
+  forEachShard([&](const ShardView& shard) {
     for (size_t j = 0; j < places.size(); ++j) {
-      const Slot* slots = shard->group(places[j].group);
+      const Slot* slots = shard.group(places[j].group);
       if (slots) (*sums)[j] += slots[places[j].slot].load(std::memory_order_relaxed);
     }
-  }
+  });
   memory().imported_counters.forEach(
       [&](size_t index, uint64_t value) { (*sums)[index] += value; });
 }
@@ -128,13 +137,7 @@ std::shared_ptr<const Distribution> BlockBase::heldTotal(size_t histogram) const
   return known ? known->total : nullptr;
 }
 
-bool BlockBase::isRecorded(size_t histogram) const {
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (shard && shard->histograms[histogram].load(std::memory_order_relaxed)) return true;
-  }
-  return false;
-}
+bool BlockBase::isRecorded(size_t histogram) const { return recorded(histogram) > 0; }
 
 const std::string& BlockBase::text(size_t index) const {
   return isTextSet(index) ? *memory().texts[index] : kNoText;
@@ -177,13 +180,12 @@ std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only
     if (!is_counter) count(CodeName::completed(variant), value);
   };
   for (const Code& code : memory().imported_codes) countAll(code.name, code.value);
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (!shard || !shard->codes) continue;
-    shard->codes->forEach([&](uint16_t status, CodeVariant variant, uint64_t value) {
+  forEachShard([&](const ShardView& shard) {
+    if (!shard.codes) return;
+    shard.codes->forEach([&](uint16_t status, CodeVariant variant, uint64_t value) {
       countAll(status == 0 ? CodeName::unknown(variant) : CodeName::status(variant, status), value);
     });
-  }
+  });
   std::sort(codes.begin(), codes.end(),
             [](const Code& a, const Code& b) { return a.name < b.name; });
   return codes;
@@ -258,12 +260,10 @@ const std::vector<bool>& BlockBase::rejectedNames(Kind kind) const {
 
 uint64_t BlockBase::recorded(size_t histogram) const {
   uint64_t recorded = 0;
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (!shard) continue;
-    const HistogramCells* cells = shard->histograms[histogram].load(std::memory_order_acquire);
+  forEachShard([&](const ShardView& shard) {
+    const HistogramCells* cells = shard.histograms[histogram].load(std::memory_order_acquire);
     if (cells) recorded += cells->recorded();
-  }
+  });
   return recorded;
 }
 
@@ -280,12 +280,10 @@ void BlockBase::flushHistograms(BinCounts* scratch) {
       continue;
     }
     scratch->clear();
-    for (size_t j = 0; j < shardCount(); ++j) {
-      const auto shard = view(j);
-      if (!shard) continue;
-      const HistogramCells* cells = shard->histograms[i].load(std::memory_order_acquire);
+    forEachShard([&](const ShardView& shard) {
+      const HistogramCells* cells = shard.histograms[i].load(std::memory_order_acquire);
       if (cells) cells->addTo(scratch);
-    }
+    });
     auto total = std::make_shared<const Distribution>(*scratch);
     flushed.recorded = recorded;
     // Of the first flush, both are the same.

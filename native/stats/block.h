@@ -86,7 +86,8 @@ class BlockBase {
   bool isShown() const { return !layout_.is_late || isWritten(); }
   // What is shown once another counter was used is shown from here on. Any thread.
   void showCompanions() { shows_companions_.store(true, std::memory_order_relaxed); }
-  bool showsCompanions() const { return shows_companions_.load(std::memory_order_relaxed); }
+  // Whether it is shown beside that counter, which was used or not.
+  bool showsCompanionsOf(size_t counter, bool is_used) const;
   // Empty until it is set.
   const std::string& text(size_t index) const;
   bool isTextSet(size_t index) const;
@@ -141,6 +142,18 @@ class BlockBase {
   // is counted here.
   void markImportedSent();
 
+  // ---- a scope that begins anew while one of its name is held; see block_lives.cc ----
+  // In the place of `before`, which goes on counting: that shows here, too. The control thread's
+  // own numbers are those of both.
+  void succeed(std::shared_ptr<BlockBase> before);
+  // One that was succeeded has ended, and shows here no more. False: it is none of these.
+  bool dropFormer(const BlockBase& ended);
+  // This has ended before one that it succeeded, which shows what it did. Null: there is none.
+  std::shared_ptr<BlockBase> handBack();
+  // Of what one has counted that has ended: what every scope of its name has goes on here, what is
+  // made as it is first counted only where it was counted here, too. All else stays there.
+  void inherit(BlockBase& ended);
+
   // `scratch` spares an allocation per histogram.
   void flushHistograms(BinCounts* scratch);
   // Counters read 0 from here on.
@@ -153,11 +166,16 @@ class BlockBase {
   void setText(size_t text, std::string value);
 
  protected:
-  // Sums over the shards alone. Any thread.
-  uint64_t sumOf(Place place) const;
+  // Sums over the block's own shards alone. Any thread.
+  uint64_t ownSumOf(Place place) const;
+  // The control thread's is the first; the last has what was inherited.
   virtual size_t shardCount() const = 0;
   virtual std::optional<ShardView> view(size_t shard) const = 0;
   virtual void addToOwnShard(size_t counter, uint64_t amount) = 0;
+  virtual void shareOwnShard(BlockBase& before) = 0;
+  virtual Slot* inheritedSlots(Place place) = 0;
+  virtual HistogramCells& inheritedCells(size_t histogram) = 0;
+  virtual CodeCounts& inheritedCodes() = 0;
 
  private:
   struct Flushed {
@@ -187,6 +205,26 @@ class BlockBase {
     std::vector<bool> rejected[4];
   };
 
+  // Calls visit(shard) for all that show here.
+  template <typename Visit>
+  void forEachShard(Visit visit) const {
+    for (size_t i = 0; i < shardCount(); ++i) {
+      if (const auto shard = view(i)) visit(*shard);
+    }
+    for (const auto& former : formers_) former->forEachShardBeyondFirst(visit);
+  }
+  template <typename Visit>
+  void forEachShardBeyondFirst(Visit visit) const {
+    for (size_t i = 1; i < shardCount(); ++i) {
+      if (const auto shard = view(i)) visit(*shard);
+    }
+  }
+  uint64_t sumOf(Place place) const;
+  bool hasCode(uint16_t status, CodeVariant variant) const;
+  void inheritCounters(BlockBase& ended);
+  void inheritGauges(BlockBase& ended);
+  void inheritCodes(BlockBase& ended);
+  void inheritHistograms(BlockBase& ended);
   bool isWritten() const;
   bool isDeferred(Kind kind, size_t index) const;
   void sumCounters(std::vector<uint64_t>* sums) const;
@@ -210,6 +248,8 @@ class BlockBase {
   const Layout& layout_;
   const Scope scope_;
   std::weak_ptr<BlockBase> holders_;
+  // Those that were succeeded and are held still, the latest first.
+  std::vector<std::shared_ptr<BlockBase>> formers_;
   // Null for the many of which there is nothing to remember.
   mutable std::unique_ptr<Memory> memory_;
   const NameTest* rejects_ = &kRejectsNothing;
@@ -225,11 +265,11 @@ class Block final : public BlockBase {
   // `threads`: the control thread, all workers, the log flusher.
   Block(Scope scope, size_t threads, BlockSamples samples = {})
       : BlockBase(L::kLayout, std::move(scope), samples.id),
-        shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads)),
+        shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads + 1)),
         threads_(threads),
         rings_(samples.rings) {}
   ~Block() override {
-    for (size_t i = 0; i < threads_; ++i) delete shards_[i].load();
+    for (size_t i = 1; i <= threads_; ++i) delete shards_[i].load();
   }
 
   // The shard of a thread: 0 is the control thread, i + 1 worker i. Made when first asked for, by
@@ -242,7 +282,7 @@ class Block final : public BlockBase {
 
   // What this process has counted. Any thread.
   uint64_t counted(typename L::Counter counter) const {
-    return this->sumOf(L::kCounterPlaces[static_cast<size_t>(counter)]);
+    return this->ownSumOf(L::kCounterPlaces[static_cast<size_t>(counter)]);
   }
 
   void setOwn(size_t gauge, uint64_t value) override { shard(0)->setAt(gauge, value); }
@@ -252,18 +292,39 @@ class Block final : public BlockBase {
 
  private:
   [[gnu::noinline, gnu::cold]] Shard<L>* makeShard(size_t thread) {
-    auto* const shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id()} : SampleTarget());
+    const bool has_samples = rings_ && thread < threads_;
+    const auto target = has_samples ? SampleTarget{&rings_[thread], id()} : SampleTarget();
+    if (thread == 0) first_ = std::make_shared<Shard<L>>(target);
+    Shard<L>* const shard = thread == 0 ? first_.get() : new Shard<L>(target);
     shards_[thread].store(shard, std::memory_order_release);
     return shard;
   }
-  size_t shardCount() const override { return threads_; }
+  size_t shardCount() const override { return threads_ + 1; }
   std::optional<ShardView> view(size_t index) const override {
     const Shard<L>* shard = shards_[index].load(std::memory_order_acquire);
     return shard ? std::optional(shard->view()) : std::nullopt;
   }
   void addToOwnShard(size_t counter, uint64_t amount) override { shard(0)->addAt(counter, amount); }
+  void shareOwnShard(BlockBase& before) override {
+    auto& other = static_cast<Block&>(before);
+    other.shard(0);
+    first_ = other.first_;
+    shards_[0].store(first_.get(), std::memory_order_release);
+  }
+  Shard<L>& inherited() {
+    Shard<L>* const shard = shards_[threads_].load(std::memory_order_relaxed);
+    return shard ? *shard : *makeShard(threads_);
+  }
+  Slot* inheritedSlots(Place place) override { return inherited().slotsOf(place); }
+  HistogramCells& inheritedCells(size_t histogram) override {
+    return inherited().cellsAt(histogram);
+  }
+  CodeCounts& inheritedCodes() override { return inherited().codeCounts(); }
 
+  // By thread; behind them what was inherited.
   const std::unique_ptr<std::atomic<Shard<L>*>[]> shards_;
+  // The control thread's, of all blocks that succeed each other. Null until it is needed.
+  std::shared_ptr<Shard<L>> first_;
   const size_t threads_;
   SampleRing* const rings_;
 };

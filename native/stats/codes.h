@@ -102,10 +102,26 @@ class CodeCounts {
   }
 
   // The owner's.
-  void add(CodeVariant variant, uint16_t status) {
+  void add(CodeVariant variant, uint16_t status, uint64_t amount = 1) {
     std::atomic<uint64_t>& count = slotOf(status < 100 || status > 599 ? kUnknownStatus : status)
                                        .counts[static_cast<int>(variant)];
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  // Calls takes(status, variant, count) as forEach() does; what is taken was never counted here.
+  template <typename Takes>
+  void takeOut(Takes takes) {
+    for (Chunk* chunk = first_.load(); chunk; chunk = chunk->next.load()) {
+      for (Slot& slot : chunk->slots) {
+        const uint16_t status = slot.status.load();
+        if (status == 0) return;
+        for (int i = 0; i < kCodeVariants; ++i) {
+          const uint64_t count = slot.counts[i].load();
+          if (count == 0) continue;
+          const uint16_t number = status == kUnknownStatus ? 0 : status;
+          if (takes(number, static_cast<CodeVariant>(i), count)) slot.counts[i].store(0);
+        }
+      }
+    }
   }
 
   // Anyone's. Calls visit(status, variant, count) for each that was counted; `status` is 0 for

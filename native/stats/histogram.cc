@@ -40,4 +40,20 @@ void HistogramCells::addTo(BinCounts* counts) const {
   }
 }
 
+void HistogramCells::takeOver(HistogramCells& other) {
+  const auto move = [](std::atomic<uint64_t>& from, std::atomic<uint64_t>& to) {
+    to.store(to.load(std::memory_order_relaxed) + from.exchange(0), std::memory_order_relaxed);
+  };
+  for (int value = 0; value < 10; ++value) move(other.units_[value], units_[value]);
+  for (int decade = 1; decade < kDecades; ++decade) {
+    Page* const from = other.pages_[decade - 1].load();
+    if (!from) continue;
+    Page* to = pages_[decade - 1].load();
+    if (!to) to = makePage(decade);
+    for (int i = 0; i < kBinsPerDecade; ++i) move(from->counts[i], to->counts[i]);
+  }
+  recorded_.store(recorded_.load(std::memory_order_relaxed) + other.recorded_.exchange(0),
+                  std::memory_order_release);
+}
+
 }  // namespace fairlead::stats

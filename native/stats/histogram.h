@@ -89,6 +89,9 @@ class HistogramCells {
   // Changes with each value; what is recorded at this very moment may be missed.
   uint64_t recorded() const { return recorded_.load(std::memory_order_acquire); }
   void addTo(BinCounts* counts) const;
+  // The owner's, as whom nobody else writes to `other` any more: all that was recorded there was
+  // recorded here.
+  void takeOver(HistogramCells& other);
 
  private:
   struct Page {

@@ -101,7 +101,7 @@ bool MetricWalk::isShown(const BlockBase& block, const StatName& stat, bool used
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      return block.counter(stat.companion).used || block.showsCompanions();
+      return block.showsCompanionsOf(stat.companion, block.counter(stat.companion).used);
   }
   return false;
 }

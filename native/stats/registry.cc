@@ -50,11 +50,48 @@ BlockSamples Registry::samplesOf(const Scope& scope) {
 std::shared_ptr<BlockBase> Registry::adopt(std::unique_ptr<BlockBase> made) {
   std::shared_ptr<BlockBase> block(std::move(made));
   if (block->scope().is_unseen) return block;
-  block->setRejection(&rejects_);
-  if (defers_traffic_ && &block->layout() == &Cluster::kLayout) block->deferTraffic();
-  std::shared_ptr<BlockBase> held = EndedScopes::hold(block, ended_);
+  std::shared_ptr<BlockBase> held = prepare(block);
+  takeKept(*block);
   insert(std::move(block));
   return held;
+}
+
+std::shared_ptr<BlockBase> Registry::prepare(const std::shared_ptr<BlockBase>& block) {
+  block->setRejection(&rejects_);
+  if (defers_traffic_ && &block->layout() == &Cluster::kLayout) block->deferTraffic();
+  return EndedScopes::hold(block, ended_);
+}
+
+std::shared_ptr<BlockBase> Registry::putInPlaceOf(BlockBase& before,
+                                                  std::unique_ptr<BlockBase> made) {
+  std::shared_ptr<BlockBase> block(std::move(made));
+  std::shared_ptr<BlockBase> held = prepare(block);
+  moveIds(before, *block);
+  block->succeed(takeOut(before));
+  insert(std::move(block));
+  return held;
+}
+
+std::shared_ptr<BlockBase> Registry::takeOut(const BlockBase& block) {
+  const auto [first, last] = blocks_.equal_range(std::string_view(block.scope().prefix));
+  const auto place =
+      std::find_if(first, last, [&](const auto& one) { return one.get() == &block; });
+  return place == last ? nullptr : std::move(blocks_.extract(place).value());
+}
+
+void Registry::endFormer(BlockBase& ended) {
+  const auto [first, last] = blocks_.equal_range(std::string_view(ended.scope().prefix));
+  for (auto block = first; block != last; ++block) {
+    if ((*block)->dropFormer(ended)) (*block)->inherit(ended);
+  }
+}
+
+void Registry::moveIds(const BlockBase& from, BlockBase& to) {
+  auto places = places_of_.extract(&from);
+  if (!places) return;
+  for (const uint32_t place : places.mapped()) stats_[place].block = &to;
+  places.key() = &to;
+  places_of_.insert(std::move(places));
 }
 
 std::shared_ptr<BlockBase> Registry::find(std::string_view prefix, const Layout& layout) const {
@@ -145,16 +182,20 @@ void Registry::dropImportedGauges() {
 }
 
 void Registry::insert(std::shared_ptr<BlockBase> block) {
-  takeKept(*block);
   if (rings_) sampled_[block->id()] = block.get();
   blocks_.insert(std::move(block));
 }
 
 void Registry::sweep() {
   for (std::shared_ptr<BlockBase>& block : ended_->take()) {
-    const auto [first, last] = blocks_.equal_range(block);
-    blocks_.erase(std::find(first, last, block));
-    giveBackIds(*block);
+    if (!takeOut(*block)) {
+      endFormer(*block);
+    } else if (std::shared_ptr<BlockBase> former = block->handBack()) {
+      moveIds(*block, *former);
+      blocks_.insert(std::move(former));
+    } else {
+      giveBackIds(*block);
+    }
     if (keeps_ended_) {
       block->flushHistograms(&scratch_);
       unsent_.push_back(std::move(block));

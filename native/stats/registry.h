@@ -44,6 +44,17 @@ class Registry {
     if (!block) block = adopt(std::make_unique<Block<L>>(scope, threads_, samplesOf(scope)));
     return std::static_pointer_cast<Block<L>>(std::move(block));
   }
+  // A new block of the scope, also where one exists: what that one counts still shows in the new
+  // one as well, and goes on there when nobody holds it any more, but for what is made as it is
+  // first counted and has not been counted anew.
+  template <typename L>
+  std::shared_ptr<Block<L>> renew(const Scope& scope) {
+    const std::shared_ptr<BlockBase> before = existing(scope, L::kLayout);
+    auto made = std::make_unique<Block<L>>(scope, threads_, samplesOf(scope));
+    std::shared_ptr<BlockBase> block =
+        before ? putInPlaceOf(*before, std::move(made)) : adopt(std::move(made));
+    return std::static_pointer_cast<Block<L>>(std::move(block));
+  }
   // Takes out the scopes that have ended; asked now and then.
   void sweep();
   // There are sinks: they are sent what a scope counted between the latest flush and its end.
@@ -165,6 +176,14 @@ class Registry {
   BlockSamples samplesOf(const Scope& scope);
   // What holds a new one.
   std::shared_ptr<BlockBase> adopt(std::unique_ptr<BlockBase> block);
+  std::shared_ptr<BlockBase> putInPlaceOf(BlockBase& before, std::unique_ptr<BlockBase> made);
+  // Held from here on, by its name and number.
+  std::shared_ptr<BlockBase> prepare(const std::shared_ptr<BlockBase>& block);
+  // Null: it is in nobody's place.
+  std::shared_ptr<BlockBase> takeOut(const BlockBase& block);
+  // A block has ended that is held by no page: one that others have succeeded.
+  void endFormer(BlockBase& ended);
+  void moveIds(const BlockBase& from, BlockBase& to);
   // What a holder has; null: there is no such scope, or it has ended.
   std::shared_ptr<BlockBase> find(std::string_view prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);

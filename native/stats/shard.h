@@ -28,7 +28,7 @@ struct ShardView {
   // By group; null: nothing of it was written.
   const std::atomic<Slot*>* groups = nullptr;
   const std::atomic<HistogramCells*>* histograms = nullptr;
-  const CodeCounts* codes = nullptr;
+  CodeCounts* codes = nullptr;
 
   const Slot* group(size_t index) const { return groups[index].load(std::memory_order_acquire); }
 };
@@ -60,6 +60,14 @@ class Shard {
   }
   // For gauges that no other thread writes.
   void set(Gauge gauge, uint64_t value) { setAt(index(gauge), value); }
+  // Likewise: nobody has ever set it.
+  void unset(Gauge gauge) {
+    const Place place = L::kGaugePlaces[index(gauge)];
+    Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
+    if (!slots) return;
+    slots[place.slot + kUp].store(0, std::memory_order_relaxed);
+    slots[place.slot + kDown].store(0, std::memory_order_relaxed);
+  }
   bool isSet(Gauge gauge) const {
     const Place place = L::kGaugePlaces[index(gauge)];
     const Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
@@ -71,12 +79,7 @@ class Shard {
   // the plain variant of scopes that have it as a counter, under upstream_rq_completed.
   void countResponse(CodeVariant variant, uint16_t status) {
     static_assert(L::kLayout.has_codes, "the catalogue has no codes for this scope");
-    CodeCounts* codes = codes_.load(std::memory_order_relaxed);
-    if (!codes) {
-      codes = new CodeCounts;
-      codes_.store(codes, std::memory_order_release);
-    }
-    codes->add(variant, status);
+    codeCounts().add(variant, status);
   }
   // By number, for the control thread's handles.
   void addAt(size_t counter, uint64_t amount) {
@@ -92,16 +95,35 @@ class Shard {
     slots[kDown].store(down, std::memory_order_release);
   }
   void recordAt(size_t histogram, uint64_t value) {
+    cellsAt(histogram).record(value);
+    if (samples_.ring) [[unlikely]] {
+      samples_.ring->push({samples_.block, static_cast<uint32_t>(histogram), value});
+    }
+  }
+
+  // Where the slots of one statistic begin.
+  Slot* slotsOf(Place place) {
+    Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
+    if (!slots) [[unlikely]]
+      slots = makeGroup(place.group);
+    return slots + place.slot;
+  }
+  HistogramCells& cellsAt(size_t histogram) {
     std::atomic<HistogramCells*>& place = histograms_[histogram];
     HistogramCells* cells = place.load(std::memory_order_relaxed);
     if (!cells) {
       cells = new HistogramCells;
       place.store(cells, std::memory_order_release);
     }
-    cells->record(value);
-    if (samples_.ring) [[unlikely]] {
-      samples_.ring->push({samples_.block, static_cast<uint32_t>(histogram), value});
+    return *cells;
+  }
+  CodeCounts& codeCounts() {
+    CodeCounts* codes = codes_.load(std::memory_order_relaxed);
+    if (!codes) {
+      codes = new CodeCounts;
+      codes_.store(codes, std::memory_order_release);
     }
+    return *codes;
   }
 
   // ---- anyone's ----
@@ -113,13 +135,6 @@ class Shard {
     return static_cast<size_t>(value);
   }
 
-  // Where the slots of one statistic begin.
-  Slot* slotsOf(Place place) {
-    Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
-    if (!slots) [[unlikely]]
-      slots = makeGroup(place.group);
-    return slots + place.slot;
-  }
   [[gnu::noinline, gnu::cold]] Slot* makeGroup(size_t group) {
     Slot* slots = makeSlots(L::kGroups[group]);
     groups_[group].store(slots, std::memory_order_release);

@@ -12,7 +12,7 @@ bool RowSource::isShown(const BlockBase& block, const StatName& stat, bool used)
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      return counters_[stat.companion].used || block.showsCompanions();
+      return block.showsCompanionsOf(stat.companion, counters_[stat.companion].used);
   }
   return false;
 }

@@ -120,4 +120,42 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
       remaining(limits.connection_pools));
 }
 
+void Cluster::clearLimits(stats::Shard<stats::Cluster>& stats) const {
+  using Gauge = stats::Cluster::Gauge;
+  struct Gauges {
+    Budget Limits::* budget;
+    // By priority.
+    Gauge open[2];
+    Gauge remaining[2];
+  };
+  static constexpr Gauges kAll[] = {
+      {&Limits::connections,
+       {Gauge::CircuitBreakersDefaultCxOpen, Gauge::CircuitBreakersHighCxOpen},
+       {Gauge::CircuitBreakersDefaultRemainingCx, Gauge::CircuitBreakersHighRemainingCx}},
+      {&Limits::pending_requests,
+       {Gauge::CircuitBreakersDefaultRqPendingOpen, Gauge::CircuitBreakersHighRqPendingOpen},
+       {Gauge::CircuitBreakersDefaultRemainingPending, Gauge::CircuitBreakersHighRemainingPending}},
+      {&Limits::requests,
+       {Gauge::CircuitBreakersDefaultRqOpen, Gauge::CircuitBreakersHighRqOpen},
+       {Gauge::CircuitBreakersDefaultRemainingRq, Gauge::CircuitBreakersHighRemainingRq}},
+      {&Limits::retries,
+       {Gauge::CircuitBreakersDefaultRqRetryOpen, Gauge::CircuitBreakersHighRqRetryOpen},
+       {Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries}},
+      {&Limits::connection_pools,
+       {Gauge::CircuitBreakersDefaultCxPoolOpen, Gauge::CircuitBreakersHighCxPoolOpen},
+       {Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools}},
+  };
+  const bool had_pools =
+      limits_[0].connection_pools.isTouched() || limits_[1].connection_pools.isTouched();
+  for (const Gauges& gauges : kAll) {
+    // As in the real server, pools go of both priorities, whichever they were of.
+    const bool goes_for_both = gauges.budget == &Limits::connection_pools && had_pools;
+    for (size_t i = 0; i < 2; ++i) {
+      const bool is_touched = (limits_[i].*gauges.budget).isTouched();
+      if (is_touched || goes_for_both) stats.set(gauges.open[i], 0);
+      stats.unset(gauges.remaining[i]);
+    }
+  }
+}
+
 }  // namespace fairlead::upstream

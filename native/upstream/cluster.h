@@ -93,6 +93,8 @@ class Cluster {
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
+  // The same of one in whose place another has come: nothing is used up any more.
+  void clearLimits(stats::Shard<stats::Cluster>& stats) const;
   // Nobody has said yet which hosts its name stands for. Any thread.
   bool awaitsName() const { return awaits_name_.load(std::memory_order_relaxed); }
   void setAwaitsName(bool awaits) { awaits_name_.store(awaits, std::memory_order_relaxed); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +41,9 @@ struct UpstreamContext {
   const net::Overload& overload = net::Overload::none();
   // Null: there are none.
   net::InternalListeners* internal_listeners = nullptr;
+  // Tells the control thread that something of clusters that were replaced or removed is not held
+  // here any more; may be null.
+  std::function<void()> on_left = nullptr;
   // All of the worker's; null: there are no others.
   WorkerClusters* clusters = nullptr;
 };

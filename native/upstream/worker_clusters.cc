@@ -24,7 +24,10 @@ void WorkerClusters::set(uint32_t id, std::shared_ptr<Cluster> cluster,
     if (entry.live) entry.live->setHosts(entry.hosts, local_hosts_);
     return;
   }
-  if (entry.cluster) ids_.erase(entry.cluster->name());
+  if (entry.cluster) {
+    ids_.erase(entry.cluster->name());
+    has_left_ = true;
+  }
   if (cluster) ids_.emplace(cluster->name(), id);
   retire(std::exchange(entry.live, nullptr));
   entry.cluster = std::move(cluster);
@@ -48,6 +51,7 @@ void WorkerClusters::retire(std::unique_ptr<WorkerCluster> cluster) {
 
 void WorkerClusters::onDeferred() {
   std::erase_if(leaving_, [](const auto& cluster) { return cluster->isEmpty(); });
+  if (context_.on_left) context_.on_left();
 }
 
 void WorkerClusters::clear() {

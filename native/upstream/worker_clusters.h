@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "upstream/worker_cluster.h"
@@ -47,6 +48,8 @@ class WorkerClusters : private net::Deferred {
   void set(uint32_t id, std::shared_ptr<Cluster> cluster, std::shared_ptr<const HostSet> hosts);
   // Ends what is left of connections.
   void clear();
+  // Clusters have been let go of since the last call, and the last holder may have been here.
+  bool takeLeft() { return std::exchange(has_left_, false); }
 
  private:
   struct Entry {
@@ -68,6 +71,7 @@ class WorkerClusters : private net::Deferred {
   std::unordered_map<std::string_view, uint32_t> ids_;
   // This proxy and its like. Null: there is no such cluster.
   std::shared_ptr<const HostSet> local_hosts_;
+  bool has_left_ = false;
   // Replaced or removed, with requests under way.
   std::vector<std::unique_ptr<WorkerCluster>> leaving_;
 };

@@ -83,7 +83,8 @@ Result<Clusters::Made> Clusters::make(const plan::Cluster& plan) {
   const auto chosen =
       chooseStats(plan.stats_choice ? &*plan.stats_choice : nullptr, scope.prefix, &registry_);
   if (!chosen) return chosen.error();
-  const auto own_stats = registry_.create<stats::Cluster>(scope);
+  // Another's whose place it is to take are its own as well, but for what is counted anew.
+  const auto own_stats = registry_.renew<stats::Cluster>(scope);
   auto transport = makeTransport(plan, scope, own_stats);
   if (!transport) return transport.error();
   auto choice = makeTransportChoice(plan, scope, own_stats);
@@ -126,6 +127,7 @@ Result<void> Clusters::putInPlace(Made made, Delta* delta) {
   locality_loads_.attach(*cluster, upstream::hostClockMs());
   auto hosts = hostsAtFirst(*cluster, place.get());
   if (place) {
+    place->clearLimits(*place->stats().shard(0));
     retire(*place);
     forgetWarming(plan.name);
     if (place->settings().is_hidden) --hidden_;

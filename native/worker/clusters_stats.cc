@@ -25,7 +25,7 @@ void Clusters::addStats(Cluster& cluster) {
   }
   const stats::Scope& own = cluster.stats().scope();
   if (cluster.settings().http2) {
-    cluster.setHttp2Stats(registry_.create<stats::Http2Codec>(innerScope(own, "http2.")));
+    cluster.setHttp2Stats(registry_.renew<stats::Http2Codec>(innerScope(own, "http2.")));
   }
   using Kind = plan::Cluster::Balancer;
   if (cluster.settings().balancer == Kind::RingHash) {
@@ -60,7 +60,7 @@ std::shared_ptr<stats::Block<stats::ClusterZone>> Clusters::zoneStatsOf(Cluster&
   std::shared_ptr<stats::Block<stats::ClusterZone>>& stats = cluster.zoneStats(zone);
   if (!stats) {
     const stats::Scope scope = stats::zoneScope(cluster.observabilityName(), zone_, zone);
-    stats = registry_.create<stats::ClusterZone>(scope);
+    stats = registry_.renew<stats::ClusterZone>(scope);
   }
   return stats;
 }

@@ -22,7 +22,7 @@ const ApplyError kStopping{"plan", "", "the proxy is stopping: nothing is applie
 Listeners::Workers makeWorkers(const DataPlane::Options& options, log_files::LogFiles& logs) {
   Listeners::Workers workers;
   for (unsigned i = 0; i < options.workers; ++i) {
-    workers.push_back(std::make_unique<Worker>(i, logs, options.intervals));
+    workers.push_back(std::make_unique<Worker>(i, logs, options.intervals, options.on_health));
   }
   return workers;
 }

@@ -199,7 +199,10 @@ class DataPlane {
   void refreshStats(const stats::NameTest& may_begin = {});
   // What has been replaced or removed and was still in use the last time is destroyed if it is no
   // more. Asked now and then.
-  void sweep() { retired_.sweep(); }
+  void sweep() {
+    retired_.sweep();
+    registry_.sweep();
+  }
 
   std::vector<BoundListener> listeners() const { return listeners_.bound(); }
   // Of all listeners, as they are counted for their limits: this process's alone.

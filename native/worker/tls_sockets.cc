@@ -21,7 +21,7 @@ Result<net::SharedTransport> TlsSockets::make(
 Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
                                               const stats::Scope& scope) {
   const tls::Blocks blocks = {
-      registry_.create<stats::Ssl>(innerScope(scope, "ssl.")),
+      registry_.renew<stats::Ssl>(innerScope(scope, "ssl.")),
       registry_.create<stats::SslSocketFactory>(innerScope(scope, "client_ssl_socket_factory.")),
       nullptr};
   // How long a connection may take to be made includes its handshake.

@@ -32,10 +32,12 @@ constexpr int kEventsBetweenLooks = 16;
 
 }  // namespace
 
-Worker::Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals)
+Worker::Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals,
+               std::function<void()> on_left)
     : index_(index),
       clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index, overload_,
-                                          static_cast<net::InternalListeners*>(this)}),
+                                          static_cast<net::InternalListeners*>(this),
+                                          std::move(on_left)}),
       context_(clusters_),
       flush_(loop_, intervals.log_flush_ms, [&logs] { logs.flush(); }),
       trim_(loop_, intervals.trim_ms,
@@ -148,6 +150,9 @@ void Worker::takeUp() {
       if (net::Loop::readClockMicros() >= end_us) return loop_.yield(this);
     }
     pending_.pop_front();
+    if (const auto& on_left = clusters_.context().on_left; clusters_.takeLeft() && on_left) {
+      on_left();
+    }
   }
 }
 

@@ -33,7 +33,9 @@ class Worker final : private net::ListenerDirectory,
     // How long what a burst has left rests without being needed; at most twice.
     net::Millis trim_ms = 10'000;
   };
-  Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals);
+  // `on_left`: as of upstream::UpstreamContext.
+  Worker(unsigned index, log_files::LogFiles& logs, const Intervals& intervals,
+         std::function<void()> on_left = nullptr);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
