@@ -188,6 +188,9 @@ void ClientSession::complete(ClientStream& stream, ResponseSink& sink) {
   stream.leaveSink();
   callbacks_.onStreamEnded(sink, is_whole ? StreamEnd::Complete : StreamEnd::LocalReset);
   if (is_whole) {
+    // As the real server, whose codec cannot tell that its session ends with an answer, as nobody
+    // wants it any more, from one that is broken.
+    if (is_draining_ && !reason_ && activeStreams() == 1) reason_ = CloseReason::ProtocolError;
     endRemote(stream);
   } else {
     reset(stream, ErrorCode::NoError);

@@ -111,6 +111,30 @@ TEST("an HTTP/2 session with a host ends after the last of its requests") {
             "whole;closed " + std::to_string(static_cast<int>(CloseReason::MaxRequests)) + ";");
 }
 
+TEST("an HTTP/2 session that drains ends with its last answer as the real server counts it") {
+  const auto closed = [](CloseReason reason) {
+    return "closed " + std::to_string(static_cast<int>(reason)) + ";";
+  };
+  Scripted served;
+  served.ask("GET", true);
+  served.ask("GET", true);
+  served.session->drain();
+  EXPECT_EQ(served.takeTold(), std::string("full;"));
+  served.send(served.blocks.headers(1, kOk, true));
+  EXPECT_EQ(served.takeTold(), std::string("whole;"));
+  served.send(served.blocks.headers(3, kOk, true));
+  EXPECT_EQ(served.takeTold(), "whole;" + closed(CloseReason::ProtocolError));
+  Scripted idle;
+  idle.session->drain();
+  EXPECT_EQ(idle.takeTold(), "full;" + closed(CloseReason::Local));
+  Scripted left;
+  Answer& answer = left.ask("GET", true);
+  left.session->drain();
+  answer.stream->reset();
+  settle(left.loop);
+  EXPECT_EQ(left.takeTold(), "full;local;" + closed(CloseReason::Local));
+}
+
 TEST("an HTTP/2 session with a host ends where a host does not answer pings") {
   plan::Http2Options options = defaultOptions();
   options.ping_interval_ms = 5;
