@@ -145,8 +145,8 @@ void Cluster::clearLimits(stats::Shard<stats::Cluster>& stats) const {
        {Gauge::CircuitBreakersDefaultCxPoolOpen, Gauge::CircuitBreakersHighCxPoolOpen},
        {Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools}},
   };
-  const bool had_pools =
-      limits_[0].connection_pools.isTouched() || limits_[1].connection_pools.isTouched();
+  const bool had_pools = activeRequests() == 0 && (limits_[0].connection_pools.isTouched() ||
+                                                   limits_[1].connection_pools.isTouched());
   for (const Gauges& gauges : kAll) {
     // As in the real server, pools go of both priorities, whichever they were of.
     const bool goes_for_both = gauges.budget == &Limits::connection_pools && had_pools;

@@ -25,6 +25,16 @@ using upstream::HostSet;
 using upstream::OutlierDetector;
 using SharedWatch = std::shared_ptr<upstream::OutlierWatch>;
 
+// Of a cluster in whose place comes another: every thread's are gone.
+void forgetSubsets(Cluster& before, uint64_t threads) {
+  const upstream::SubsetIndex* const subsets = before.hosts()->subsets();
+  if (!subsets) return;
+  stats::Shard<stats::Cluster>& stats = *before.stats().shard(0);
+  if (subsets->size() > 0) stats.add(ClusterCounter::LbSubsetsRemoved, subsets->size() * threads);
+  if (stats.isSet(ClusterGauge::LbSubsetsActive)) stats.set(ClusterGauge::LbSubsetsActive, 0);
+  stats.unset(ClusterGauge::LbSubsetsSingleHostPerSubsetDuplicate);
+}
+
 SharedWatch watchOf(const Cluster& cluster) {
   return cluster.outlierDetector() ? cluster.outlierDetector()->watch() : nullptr;
 }
@@ -119,9 +129,11 @@ Result<void> Clusters::putInPlace(Made made, Delta* delta) {
   const plan::Cluster& plan = cluster->settings();
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
   if (place) forgetChecks(*place, *cluster);
-  // Hosts that it has put out are as others to whoever takes its place.
-  if (place) place->setOutlierDetector(nullptr);
   outliers_.attach(*cluster, upstream::hostClockMs());
+  // Hosts that it has put out are as others to whoever takes its place. After that one has one of
+  // its own: what both count goes on.
+  if (place) place->setOutlierDetector(nullptr);
+  if (place) forgetSubsets(*place, workers_ + 1);
   destinations_.attach(*cluster, upstream::hostClockMs());
   load_weights_.attach(*cluster, upstream::hostClockMs());
   locality_loads_.attach(*cluster, upstream::hostClockMs());
@@ -266,6 +278,7 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   stopChecks(found->second->id(), nullptr);
   windows_.forget(name);
   unready_.erase(found->second->id());
+  found->second->clearLimits(*found->second->stats().shard(0));
   found->second->setOutlierDetector(nullptr);
   locality_loads_.forget(name);
   retire(*found->second);

@@ -88,7 +88,10 @@ void Clusters::countSubsets(Cluster& cluster, const upstream::SubsetIndex* now) 
   };
   add(ClusterCounter::LbSubsetsCreated, now->countMissingIn(before));
   if (before) add(ClusterCounter::LbSubsetsRemoved, before->countMissingIn(now));
-  stats.set(ClusterGauge::LbSubsetsActive, now->size() * threads);
+  // Where there never was any it stays a gauge that nobody touched.
+  if (now->size() > 0 || stats.isSet(ClusterGauge::LbSubsetsActive)) {
+    stats.set(ClusterGauge::LbSubsetsActive, now->size() * threads);
+  }
   stats.set(ClusterGauge::LbSubsetsSingleHostPerSubsetDuplicate, now->duplicates());
 }
 
