@@ -24,7 +24,7 @@ import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { ClusterSources } from './cluster-sources.js';
-import { BootstrapPlaces } from './discovered.js';
+import { BootstrapPlaces, LaterPlaces } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
 import { LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
@@ -182,8 +182,12 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const hds = bootstrap.hds_config;
   const hdsStream = hds && compileServiceStream(hds, start.field('hds_config'), context);
   const at = place.field('dynamic_resources');
-  const compileClusterLater: CdsPlan['compile'] = (message, itsPlace) =>
-    compileCluster(message, itsPlace, { ...context, start: undefined, viaApi: true }, bind);
+  const compileClusterLater: CdsPlan['compile'] = (message, itsPlace) => {
+    const places = new LaterPlaces(context.discovered);
+    const own = { ...context, start: undefined, viaApi: true, discovered: places };
+    const plan = compileCluster(message, itsPlace, own, bind);
+    return plan && { ...plan, discovered: places.all };
+  };
   const cds = compileCds(dynamic, at, context, compileClusterLater);
   // As the real server: of listeners that come later only a start looks at the source.
   const lds = compileLds(dynamic, start.field('dynamic_resources'), context);

@@ -20,7 +20,7 @@ const DISCOVERY = supportedFields<ExtensionConfigSource>(
 const EXTENSION = 'envoy.config.core.v3.TypedExtensionConfig';
 const PREFIX = 'type.googleapis.com/';
 
-type KindOfFilter = 'httpFilters' | 'networkFilters' | 'listenerFilters';
+type KindOfFilter = 'httpFilters' | 'networkFilters' | 'listenerFilters' | 'upstreamHttpFilters';
 
 /** How a kind of chain takes a filter that comes later. */
 export interface DiscoveredFilters<Compiled> {

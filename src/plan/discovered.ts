@@ -5,7 +5,8 @@ import type { Update } from './plan.gen.js';
 import type { Source } from './sources.js';
 
 /** As statistics call them. */
-export type DiscoveredKind = 'http_filter' | 'network_filter' | 'tcp_listener_filter';
+export type DiscoveredKind =
+  'http_filter' | 'network_filter' | 'tcp_listener_filter' | 'upstream_http_filter';
 
 /** So that a filter, or nothing, is in its place. */
 export interface Filling {

@@ -7,11 +7,13 @@ import type { NamedClusterPlan } from '../plan/cluster/cluster-plan.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { LaterContext } from '../plan/compiled.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
 import type { Assignment } from '../plan/plan.gen.js';
 import type { TlsSocketPlan } from '../plan/tls-socket.js';
 import type { HostSources } from './clusters.js';
 import { AssignmentBatch } from './assignment-batch.js';
 import { EndpointSubscription } from './endpoints.js';
+import type { Extensions } from './extensions.js';
 import type { Secrets } from './secrets.js';
 import type { Subscribing } from './subscription.js';
 
@@ -35,6 +37,7 @@ export class ClusterHosts implements HostSources {
   readonly #context: LaterContext;
   readonly #host: ClusterHostsHost;
   readonly #secrets: Secrets;
+  readonly #extensions: Extensions;
   /** A cluster of CDS has its hosts. */
   readonly #onWarm: (name: string) => void;
   /** Whether any cluster waits has changed, or may have. */
@@ -48,6 +51,8 @@ export class ClusterHosts implements HostSources {
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of those in whose places others wait. */
   readonly #formerSockets = new Map<string, readonly TlsSocketPlan[]>();
+  /** Filters of clusters of CDS that come later. */
+  readonly #discovered = new Map<string, readonly DiscoveredPlace[]>();
 
   constructor(
     native: NativeProxy,
@@ -55,6 +60,7 @@ export class ClusterHosts implements HostSources {
     host: ClusterHostsHost,
     parts: {
       readonly secrets: Secrets;
+      readonly extensions: Extensions;
       readonly onWarm: (name: string) => void;
       readonly onWaiting: (isAnyWaiting: boolean) => void;
     },
@@ -64,6 +70,7 @@ export class ClusterHosts implements HostSources {
     this.#context = context;
     this.#host = host;
     this.#secrets = parts.secrets;
+    this.#extensions = parts.extensions;
     this.#onWarm = parts.onWarm;
     this.#onWaiting = parts.onWaiting;
   }
@@ -92,7 +99,8 @@ export class ClusterHosts implements HostSources {
     return eds && this.#sameEndpoints(eds)?.applied;
   }
 
-  awaits({ eds, dns, sockets }: ClusterPlan): boolean {
+  awaits({ eds, dns, sockets, discovered = [] }: ClusterPlan): boolean {
+    if (discovered.some((one) => this.#extensions.lacks(one))) return true;
     if (dns !== undefined || sockets.some((one) => this.#secrets.lacks(one))) return true;
     return eds !== undefined && this.#sameEndpoints(eds)?.isWarming !== false;
   }
@@ -105,7 +113,10 @@ export class ClusterHosts implements HostSources {
     this.#native.setWarming(name, true, isNew);
   }
 
-  follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan, isNew: boolean): void {
+  follow(plan: ClusterPlan, isNew: boolean): void {
+    const { eds, dns, names, sockets, discovered = [] } = plan;
+    const { name = '' } = plan.cluster;
+    this.#followFilters(name, discovered);
     const before = [...(this.#formerSockets.get(name) ?? []), ...(this.#sockets.get(name) ?? [])];
     this.#formerSockets.set(name, before);
     this.#sockets.set(name, sockets);
@@ -118,7 +129,10 @@ export class ClusterHosts implements HostSources {
     const endpoints = same ?? fresh;
     this.#host.forgetDns(name);
     const answer = dns && this.#host.followDns(dns);
-    const lacking = sockets.map((one) => this.#secrets.needed(one));
+    const lacking = [
+      ...sockets.map((one) => this.#secrets.needed(one)),
+      ...discovered.map((one) => this.#extensions.needed(one)),
+    ];
     this.#warm(name, [endpoints?.isWarming ? endpoints.warmed : answer, ...lacking], isNew);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
@@ -127,6 +141,7 @@ export class ClusterHosts implements HostSources {
   forget(cluster: string): void {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
+    this.#followFilters(cluster, []);
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
     this.#endFormer(cluster);
@@ -134,6 +149,16 @@ export class ClusterHosts implements HostSources {
     this.#endpoints.delete(cluster);
     this.#host.forgetDns(cluster);
     this.#host.forgetNames(cluster);
+  }
+
+  /** In the place of those of the cluster before. */
+  #followFilters(cluster: string, places: readonly DiscoveredPlace[]): void {
+    const before = this.#discovered.get(cluster) ?? [];
+    if (places.length > 0) this.#discovered.set(cluster, places);
+    else this.#discovered.delete(cluster);
+    this.#extensions.addOfCluster(places);
+    for (const one of before) this.#extensions.remove(one);
+    this.#extensions.fill(places.filter((one) => !this.#extensions.lacks(one)));
   }
 
   addEndpoints(plan: EdsPlan): EndpointSubscription {

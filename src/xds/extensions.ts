@@ -62,6 +62,27 @@ export class Extensions {
     return [...this.#subscriptions.values()].flatMap(({ current }) => current ?? []);
   }
 
+  /** It is waited for, and has not come. */
+  lacks(place: DiscoveredPlace): boolean {
+    if (place.needsNoWarming) return false;
+    return this.#subscriptions.get(keyOf(place))?.isFirstDone !== true;
+  }
+
+  /** Those of a cluster, which waits for them by itself: they are asked for at once. */
+  addOfCluster(places: readonly DiscoveredPlace[]): void {
+    for (const place of places) {
+      this.add(place);
+      this.#subscriptions.get(keyOf(place))?.start(() => undefined);
+    }
+  }
+
+  /** Those of static clusters. */
+  startOfClusters(): void {
+    const kind = 'upstream_http_filter';
+    const all = [...this.#subscriptions.values()].filter((one) => one.kind === kind);
+    for (const one of all) one.start(() => undefined);
+  }
+
   /** The data plane has it, or will have it before anything else happens. */
   add(place: DiscoveredPlace): void {
     this.#kinds.add(place.kind);
@@ -110,7 +131,7 @@ export class Extensions {
 }
 
 class ExtensionSubscription {
-  readonly #kind: DiscoveredKind;
+  readonly kind: DiscoveredKind;
   readonly #name: string;
   readonly #native: NativeProxy;
   readonly #host: Subscribing;
@@ -118,6 +139,7 @@ class ExtensionSubscription {
   readonly #subscription: Subscription;
   readonly #places = new Set<DiscoveredPlace>();
   #current: DynamicExtension | undefined;
+  #isBegun = false;
   #onFirst: () => void = () => undefined;
   #resolveFirst: () => void = () => undefined;
   /** Resolves when it has come, or is not waited for any longer. */
@@ -128,7 +150,7 @@ class ExtensionSubscription {
   #unused: readonly Filling[] = [];
 
   constructor({ kind, name, source }: Wanted, native: NativeProxy, host: Subscribing) {
-    this.#kind = kind;
+    this.kind = kind;
     this.#name = name;
     this.#native = native;
     this.#host = host;
@@ -167,8 +189,13 @@ class ExtensionSubscription {
     return this.#places.size === 0;
   }
 
-  /** `onFirst`: it has come, or is not waited for any longer. */
+  /** `onFirst`: it has come, or is not waited for any longer; or it has been asked for before. */
   start(onFirst: () => void): void {
+    if (this.#isBegun) {
+      onFirst();
+      return;
+    }
+    this.#isBegun = true;
     const isWaitedFor = [...this.#places].some(({ needsNoWarming }) => !needsNoWarming);
     this.#onFirst = onFirst;
     if (!isWaitedFor) onFirst();
@@ -242,7 +269,7 @@ class ExtensionSubscription {
       this.#unused = [];
       const errors = this.#put(made);
       if (errors.length > 0) return errors.join('\n');
-      const kind = this.#kind;
+      const { kind } = this;
       const own = first.version || version;
       this.#current = { kind, version: own, message, updatedMs: Date.now() };
       this.#host.stats.count(`${this.#statPrefix}config_reload`);

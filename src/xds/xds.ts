@@ -134,6 +134,7 @@ export class Xds {
     this.#secrets = new Secrets(native, this.#host, plan.context.live);
     this.#hosts = new ClusterHosts(native, plan.context, this.#host, {
       secrets: this.#secrets,
+      extensions: this.#extensions,
       onWarm: (name) => this.#clusters?.onWarm(name),
       // As the real server, once it has started: clusters are answered for when they have their hosts.
       onWaiting: (isAnyWaiting) => this.#planes.hold(CDS, isAnyWaiting && this.#areClustersReady),
@@ -196,6 +197,7 @@ export class Xds {
     await this.#targets.settled();
     if (this.#isStopped) return;
     for (const one of hosts) if (!one.isOfFile) one.start();
+    this.#extensions.startOfClusters();
     await this.#targets.settled();
     if (this.#isStopped) return;
     this.#clusters?.start();

@@ -265,7 +265,12 @@ function routeDumps(host: AdminHost, dump: MakeDump): Dump[] {
 
 /** As the real server: a dump for each kind of filters that come later, where any is asked for. */
 function ecdsDumps({ xds }: AdminHost, dump: MakeDump): Dump[] {
-  const kinds = ['http_filter', 'network_filter', 'tcp_listener_filter'] as const;
+  const kinds = [
+    'http_filter',
+    'network_filter',
+    'tcp_listener_filter',
+    'upstream_http_filter',
+  ] as const;
   return kinds.flatMap((kind) =>
     xds?.kindsOfExtensions.has(kind)
       ? [dump('Ecds', {}, { ecds_filters: () => extensionItems(xds, kind) })]

@@ -10,6 +10,9 @@ import { checkTerminal } from './filter-order.js';
 
 const listed = (filter: HttpFilter | undefined): readonly HttpFilter[] => (filter ? [filter] : []);
 
+/** Whose chain it is of: connection managers, or the tries that they make. */
+type Filters = 'httpFilters' | 'upstreamHttpFilters';
+
 /** One before the router, or of those that a matched filter has. Undefined after an error. */
 export function compileDiscoveredFilter(
   name: string,
@@ -17,13 +20,14 @@ export function compileDiscoveredFilter(
   place: Place,
   context: CompileContext,
   chain = 'http',
+  filters: Filters = 'httpFilters',
 ): HttpFilter | undefined {
   const id = nextDiscoveredId();
   const named = (plan: HttpFilterPlan | undefined): HttpFilter | undefined =>
     plan && !('router' in plan) ? { ...plan, name } : undefined;
   const found = compileDiscovered<HttpFilterPlan>(name, config, place, context, {
-    kind: 'http_filter',
-    filters: 'httpFilters',
+    kind: filters === 'httpFilters' ? 'http_filter' : 'upstream_http_filter',
+    filters,
     accept: (plan, extension, at) =>
       checkTerminal('router' in plan, false, `${name} of type ${extension.name}`, chain, at)
         ? plan

@@ -1,6 +1,7 @@
 // The HTTP filters that tries pass on their way to hosts, of a cluster or of a router, in their order; the
 // last one has to be the codec.
 import type { envoy_extensions_filters_network_http_connection_manager_v3_HttpFilter as HttpFilter } from '../../../build/messages.gen.js';
+import { compileDiscoveredFilter } from './discovered-filter.js';
 import { type CompileContext, findExtension } from '../../plan/extension.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
@@ -10,7 +11,7 @@ export const UPSTREAM_CODEC = 'envoy.extensions.filters.http.upstream_codec.v3.U
 
 const FILTER = supportedFields<HttpFilter>(
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
-  ['name', 'typed_config', 'is_optional', 'disabled'],
+  ['name', 'typed_config', 'config_discovery', 'is_optional', 'disabled'],
 );
 /** They are switched by the bits of a number. */
 const MAX_FILTERS = 63;
@@ -36,10 +37,23 @@ export function compileUpstreamFilters(
     const at = place.index(index);
     // Only filters of routes know what switches one off.
     refuseOtherFields(at, { ...filter, disabled: undefined }, FILTER);
+    const { name = '', disabled, config_discovery: later } = filter;
+    if (later) {
+      const where = at.field('config_discovery');
+      const found = compileDiscoveredFilter(
+        name,
+        later,
+        where,
+        inner,
+        chain,
+        'upstreamHttpFilters',
+      );
+      return found ? [{ ...found, name, disabled }] : [];
+    }
     const extension = findExtension(context, 'upstreamHttpFilters', filter, at);
     if (!extension || !filter.typed_config) return [];
     const plan = extension.compile(filter.typed_config, at.field('typed_config'), inner);
-    return 'router' in plan ? [] : [{ ...plan, name: filter.name, disabled: filter.disabled }];
+    return 'router' in plan ? [] : [{ ...plan, name: filter.name, disabled }];
   });
   if (plans.length > MAX_FILTERS) {
     place.error(`${plans.length} filters before the codec are too many`, {
@@ -60,7 +74,11 @@ function checkEnd(
   const last = filters.at(-1)!;
   const at = place.index(filters.length - 1);
   const early = filters.slice(0, -1).findIndex(isCodec);
-  if (!isCodec(last) && chain === 'upstream http') {
+  if (last.config_discovery) {
+    at.field('config_discovery').error('the codec by config_discovery is not supported', {
+      expected: UPSTREAM_CODEC,
+    });
+  } else if (!isCodec(last) && chain === 'upstream http') {
     at.error(
       `The codec filter is the only valid terminal upstream HTTP filter, use '${UPSTREAM_CODEC}'`,
     );

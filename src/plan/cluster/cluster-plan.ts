@@ -1,6 +1,7 @@
 // What becomes of a cluster's configuration: its plan, and where its hosts come from. Types only.
 import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
 import type { Assignment, Cluster, DestinationHosts, NameCache } from '../plan.gen.js';
+import type { DiscoveredPlace } from '../discovered.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import type { DnsClusterPlan, LookupFamily } from './dns-cluster.js';
 import type { ResolverPlan } from '../dns-resolver.js';
@@ -18,6 +19,8 @@ export interface ClusterPlan {
   readonly destinations?: DestinationHosts;
   /** How its hosts are reached, where not in the clear. */
   readonly sockets: readonly TlsSocketPlan[];
+  /** Filters of its tries that come later; absent: of the bootstrap, which has them with all others. */
+  readonly discovered?: readonly DiscoveredPlace[];
 }
 
 /** A host that is asked for by its name. */
