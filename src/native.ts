@@ -162,7 +162,7 @@ export interface NativeProxy extends StatsAddon {
   addRdsStats(httpPrefix: string, routeConfiguration: string): string;
   /** From here on there are statistics that begin so: "sds.<name>.". */
   addSdsStats(secret: string): string;
-  /** From here on there are statistics that begin so: "http.<prefix>.rds.vhds.<name>.". */
+  /** From here on there are statistics that begin so: "http.<prefix>.rds.vhds.<name>.", or "vhds.<name>.". */
   addVhdsStats(httpPrefix: string, routeConfiguration: string): string;
   /** From here on there are statistics that begin so: "http.<prefix>.scoped_rds.<name>.". */
   addScopedRdsStats(httpPrefix: string, name: string): string;

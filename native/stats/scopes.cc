@@ -196,9 +196,15 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
   return scope;
 }
 
+// Of a route configuration that is a listener's own: no prefix.
 Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration) {
-  Scope scope = httpScope(http_prefix);
   const std::string name = "vhds." + sanitized(route_configuration);
+  if (http_prefix.empty()) {
+    Scope own;
+    own.prefix = own.metric_prefix = name + ".";
+    return own;
+  }
+  Scope scope = httpScope(http_prefix);
   scope.prefix += "rds." + name + ".";
   scope.metric_prefix += "rds.";
   scope.labels.insert(scope.labels.begin(), {"envoy.rds_route_config", name});

@@ -39,6 +39,7 @@ export interface AdminHost {
     | Pick<
         Xds,
         | 'routes'
+        | 'writtenRoutes'
         | 'endpointsOf'
         | 'clusters'
         | 'serviceNames'

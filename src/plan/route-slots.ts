@@ -1,18 +1,23 @@
 // The names under which the plan has route tables: each once, whatever the configuration calls them.
+import type { envoy_config_route_v3_RouteConfiguration as RouteConfiguration } from '../../build/messages.gen.js';
 import type { RouteTable, ScopeFragment } from './plan.gen.js';
 import type { Source } from './sources.js';
 import type { ChainFilter } from './chain-filter.js';
 
-/** A route configuration of RDS. */
-export interface RdsPlan {
+/** Where a route configuration comes from: RDS; or it is written into a listener, and VHDS adds to it. */
+export type RoutesFrom =
+  | { readonly source: Source; readonly written?: undefined }
+  | { readonly source?: undefined; readonly written: RouteConfiguration };
+
+/** A route configuration that comes later, or changes. */
+export type RdsPlan = RoutesFrom & {
   /** Of the RouteConfiguration. */
   readonly name: string;
-  readonly source: Source;
   /** Of the first connection manager that asks for it: its statistics are there. */
   readonly statPrefix: string;
   /** Where tables made of it go. Managers whose routes mean the same share one. */
   readonly tables: readonly RdsTable[];
-}
+};
 
 export interface RdsTable {
   /** The name under which the plan has it. */
@@ -21,13 +26,12 @@ export interface RdsTable {
   readonly chain: readonly ChainFilter[];
 }
 
-/** What a connection manager asks RDS for. */
-export interface RdsRequest {
+/** What a connection manager asks RDS or VHDS for. */
+export type RdsRequest = RoutesFrom & {
   readonly name: string;
-  readonly source: Source;
   readonly statPrefix: string;
   readonly chain: readonly ChainFilter[];
-}
+};
 
 /** Scopes that come by SRDS: a table that names others. */
 export interface SrdsPlan {
@@ -60,9 +64,7 @@ export interface RoutePlaces {
   later(): ChainRoutes;
 }
 
-interface Requested extends RdsPlan {
-  readonly tables: SharedTable[];
-}
+type Requested = Omit<RdsPlan, 'tables'> & RoutesFrom & { readonly tables: SharedTable[] };
 
 interface SharedTable extends RdsTable {
   /** Connection managers; those of the bootstrap stay. */
@@ -111,11 +113,11 @@ export class RouteSlots implements RoutePlaces {
   }
 
   /** `own`: the name of a table that nobody shares, which was taken for it. */
-  request({ name, source, statPrefix, chain }: RdsRequest, own?: string): string {
-    const key = JSON.stringify([name, source]);
+  request({ chain, statPrefix, name, ...from }: RdsRequest, own?: string): string {
+    const key = JSON.stringify([name, from]);
     let plan = this.#requests.get(key);
     if (!plan) {
-      plan = { name, source, statPrefix, tables: [] };
+      plan = { ...from, name, statPrefix, tables: [] };
       this.#requests.set(key, plan);
     }
     const filters = JSON.stringify(chain);

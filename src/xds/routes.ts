@@ -1,4 +1,4 @@
-// Route configurations that come by RDS.
+// Route configurations that come by RDS, and those of listeners that VHDS adds virtual hosts to.
 import type {
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
   envoy_config_route_v3_VirtualHost as VirtualHost,
@@ -28,8 +28,10 @@ export class RouteSubscription {
   readonly #native: NativeProxy;
   readonly #context: CompileContext;
   readonly #host: Subscribing;
+  /** Of RDS. */
   readonly #statPrefix: string;
-  readonly #subscription: Subscription;
+  /** Undefined: the route configuration is written into a listener. */
+  readonly #subscription: Subscription | undefined;
   #current: DynamicRoutes | undefined;
   /** With its virtual hosts, where those come by VHDS: as the real server, nothing before them. */
   #shown: DynamicRoutes | undefined;
@@ -52,18 +54,20 @@ export class RouteSubscription {
     this.#native = native;
     this.#context = context;
     this.#host = host;
-    this.#statPrefix = native.addRdsStats(plan.statPrefix, plan.name);
-    this.#subscription = new Subscription(
-      {
-        source: plan.source,
-        statPrefix: this.#statPrefix,
-        api: RDS,
-        names: [plan.name],
-        target: `RdsRouteConfigSubscription RDS init ${plan.name}`,
-        judge: (resources, version) => this.#judge(resources, version),
-      },
-      host,
-    );
+    this.#statPrefix = plan.source ? native.addRdsStats(plan.statPrefix, plan.name) : '';
+    this.#subscription =
+      plan.source &&
+      new Subscription(
+        {
+          source: plan.source,
+          statPrefix: this.#statPrefix,
+          api: RDS,
+          names: [plan.name],
+          target: `RdsRouteConfigSubscription RDS init ${plan.name}`,
+          judge: (resources, version) => this.#judge(resources, version),
+        },
+        host,
+      );
   }
 
   /** As it is in use; undefined before the first. */
@@ -71,11 +75,21 @@ export class RouteSubscription {
     return this.#shown;
   }
 
+  /** As a listener has it; undefined: it comes by RDS. */
+  get written(): RouteConfiguration | undefined {
+    return this.#plan.written;
+  }
+
   /** `onFirst`: routes have come, or are not waited for any longer. */
   start(onFirst: () => void): void {
     this.#onFirst = onFirst;
     const leave = this.#hold();
-    this.#subscription.start(leave);
+    if (this.#subscription) {
+      this.#subscription.start(leave);
+      return;
+    }
+    this.#useWritten();
+    leave();
   }
 
   /** What comes back is called when something has come; with the last of them all has. */
@@ -94,7 +108,7 @@ export class RouteSubscription {
 
   stop(): void {
     this.#hosts?.stop();
-    this.#subscription.stop();
+    this.#subscription?.stop();
   }
 
   /** A request wants a virtual host; false: nobody can be asked. */
@@ -122,7 +136,7 @@ export class RouteSubscription {
     this.#isArrived = true;
     this.#onArrived();
     this.#onFirst();
-    this.#native.removeStats(this.#statPrefix);
+    if (this.#statPrefix !== '') this.#native.removeStats(this.#statPrefix);
   }
 
   /** Another listener asks for these routes, in another way: what has come is in use there too. */
@@ -147,7 +161,7 @@ export class RouteSubscription {
   ): readonly RouteTable[] {
     return tables.map(({ slot, chain }) => ({
       ...compileRouteTable(message, place, this.#context, {
-        validatesClusters: false,
+        validatesClusters: this.#plan.written !== undefined,
         chain,
         statPrefix: this.#plan.statPrefix,
         followsHosts: true,
@@ -179,8 +193,7 @@ export class RouteSubscription {
     if (message.name !== name) {
       return `Unexpected RDS configuration (expecting ${name}): ${message.name ?? ''}`;
     }
-    const source = compileVhds(message, Place.root([]), this.#context);
-    const vhds = source && { name, statPrefix: this.#plan.statPrefix, source };
+    const vhds = this.#vhdsOf(message);
     const known = vhds && this.#hosts?.isFor(vhds) ? this.#hosts : undefined;
     const whole = withHosts(message, known?.hosts ?? []);
     const tables = this.#compile(this.#plan.tables, whole, first.place);
@@ -195,9 +208,27 @@ export class RouteSubscription {
     };
   }
 
+  /** It was checked as its listener came. */
+  #useWritten(): void {
+    const { written: message } = this.#plan;
+    if (!message) return;
+    this.#current = this.#shown = { version: '', message, updatedMs: Date.now() };
+    this.#fill(this.#compile(this.#plan.tables, message, Place.root([])));
+    this.#follow(this.#vhdsOf(message));
+  }
+
+  /** Undefined: it has no virtual hosts but its own. */
+  #vhdsOf(message: RouteConfiguration): VhdsPlan | undefined {
+    const { name, written } = this.#plan;
+    const source = compileVhds(message, Place.root([]), this.#context);
+    // Statistics of what is a listener's own are nobody's in particular.
+    return source && { name, statPrefix: written ? '' : this.#plan.statPrefix, source };
+  }
+
   #show(version: string, message: RouteConfiguration): void {
     const updatedMs = Date.now();
     this.#shown = { version, message, updatedMs };
+    if (this.#statPrefix === '') return;
     this.#host.stats.count(`${this.#statPrefix}config_reload`);
     this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
   }

@@ -37,6 +37,8 @@ export class VirtualHostSubscription {
   #hosts: readonly VirtualHost[] = [];
   /** Of their resources. */
   #names: ReadonlySet<string> = new Set();
+  /** Asked for, and answered: what comes of them later comes unasked. */
+  readonly #answered = new Set<string>();
 
   constructor(plan: VhdsPlan, native: NativeProxy, host: Subscribing, events: VhdsEvents) {
     this.#plan = plan;
@@ -50,7 +52,10 @@ export class VirtualHostSubscription {
         target: `VHDS ${plan.name}`,
         prefix: `${plan.name}/`,
         judge: (resources, version) => this.#judge(resources, version),
-        onAnswered: (names) => events.onAnswered(names),
+        onAnswered: (names) => {
+          for (const name of names) this.#answered.add(name);
+          events.onAnswered(names);
+        },
       },
       host,
     );
@@ -68,9 +73,9 @@ export class VirtualHostSubscription {
     this.#subscription.start(onFirst);
   }
 
-  /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or it is there. */
+  /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or all of it is known. */
   ask(name: string): boolean {
-    if (this.#names.has(name)) return false;
+    if (this.#names.has(name) || this.#answered.has(name)) return false;
     return this.#subscription.ask(name);
   }
 
@@ -100,13 +105,11 @@ export class VirtualHostSubscription {
   }
 }
 
-/** The route configuration with these virtual hosts beside its own. */
+/** The route configuration with these virtual hosts behind its own. */
 export function withHosts(
   message: RouteConfiguration,
   hosts: readonly VirtualHost[],
 ): RouteConfiguration {
   if (hosts.length === 0) return message;
-  const own = message.virtual_hosts ?? [];
-  const names = new Set(own.map(({ name }) => name));
-  return { ...message, virtual_hosts: [...own, ...hosts.filter(({ name }) => !names.has(name))] };
+  return { ...message, virtual_hosts: [...(message.virtual_hosts ?? []), ...hosts] };
 }

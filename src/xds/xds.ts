@@ -270,7 +270,15 @@ export class Xds {
 
   /** Those that have come. */
   routes(): readonly DynamicRoutes[] {
-    return [...this.#routes.values()].flatMap(({ current }) => current ?? []);
+    const all = [...this.#routes.values()].filter(({ written }) => !written);
+    return all.flatMap(({ current }) => current ?? []);
+  }
+
+  /** Of a listener's own, what VHDS has made of it; undefined: it adds nothing to it. */
+  writtenRoutes(written: object): DynamicRoutes | undefined {
+    const text = JSON.stringify(written);
+    const all = [...this.#routes.values()];
+    return all.find((one) => one.written && JSON.stringify(one.written) === text)?.current;
   }
 
   /** Undefined: the cluster that is in use is not of the type EDS, or there is none. */

@@ -187,6 +187,64 @@ test('a virtual host is asked for when a request wants it', async (t) => {
   assert.deepEqual(new Set(asked), new Set(['table/a.test', 'table/nobody.test']));
 });
 
+test('a virtual host that is not there is asked for once', async (t) => {
+  const plane = await ControlPlane.start(t);
+  plane.set(ROUTES, '1', [{ name: 'table', virtual_hosts: [], vhds: { config_source: ADS } }]);
+  plane.set(VIRTUAL_HOST, '1', [], { isOnDemand: true });
+  const { get } = await start(t, plane, {
+    rds: { route_config_name: 'table', config_source: ADS },
+    http_filters: [
+      { name: 'on', typed_config: { '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand` } },
+      ROUTER,
+    ],
+  });
+  for (const host of ['a.test', 'a.test', 'b.test', 'a.test']) {
+    assert.equal(await get(host), '404 ');
+  }
+  const asked = (): readonly string[] =>
+    plane.requests.flatMap(({ type, resource_names_subscribe: names }) =>
+      type === VIRTUAL_HOST ? names : [],
+    );
+  assert.deepEqual(asked(), ['table/a.test', 'table/b.test']);
+  // It comes by itself later.
+  plane.set(VIRTUAL_HOST, '2', [says('table/a.test', 'there now', 'a.test')]);
+  await until('the virtual host', async () => (await get('a.test')) === '200 there now');
+  assert.deepEqual(asked(), ['table/a.test', 'table/b.test']);
+});
+
+test("virtual hosts come by VHDS beside those of a listener's own routes", async (t) => {
+  const plane = await ControlPlane.start(t);
+  const nameOf = ({ name }: Message): string => `table/${String(name)}`;
+  plane.set(VIRTUAL_HOST, '1', [says('a', 'first', 'a.test')], { nameOf });
+  const { proxy, get } = await start(t, plane, {
+    route_config: {
+      name: 'table',
+      virtual_hosts: [says('own', 'own', 'own.test')],
+      vhds: { config_source: ADS },
+    },
+    http_filters: [ROUTER],
+  });
+  assert.equal(await get('own.test'), '200 own');
+  assert.equal(await get('a.test'), '200 first');
+  plane.set(VIRTUAL_HOST, '2', [says('b', 'second', 'b.test')], { nameOf });
+  await until('the second', async () => (await get('b.test')) === '200 second');
+  assert.equal(await get('a.test'), '404 ');
+  // A domain of the listener's own.
+  plane.set(VIRTUAL_HOST, '3', [says('own', 'other', 'own.test')], { nameOf });
+  await until('the refusal', async () => plane.refusals.length > 0);
+  assert.equal(await get('own.test'), '200 own');
+  assert.equal(await get('b.test'), '200 second');
+  assert.equal(await stat(proxy, 'vhds.table.config_reload'), 2);
+  assert.equal(await stat(proxy, 'vhds.table.update_rejected'), 1);
+  const dump = await (await fetch(`${proxy.adminUrl}/config_dump`)).text();
+  const { configs } = JSON.parse(dump) as {
+    configs: { static_route_configs?: { route_config: { virtual_hosts: { name: string }[] } }[] }[];
+  };
+  const [routes] = configs.flatMap(({ static_route_configs: all = [] }) => all);
+  const names = routes?.route_config.virtual_hosts.map(({ name }) => name);
+  assert.deepEqual(names, ['own', 'b']);
+});
+
 for (const isDelta of [false, true]) {
   const how = isDelta ? 'incremental' : 'state of the world';
   test(`a cluster is asked for beside all those of CDS, on one stream (${how})`, async (t) => {

@@ -241,8 +241,12 @@ function* staticRouteItems(host: AdminHost): Generator<DumpItem> {
   for (const { config, updatedMs } of managersOf(host)) {
     const routes = config['route_config'];
     if (!isObject(routes)) continue;
-    const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
-    const message = { route_config, last_updated: timestamp(updatedMs) };
+    const now = routes['vhds'] === undefined ? undefined : host.xds?.writtenRoutes(routes);
+    const route_config = typed(
+      'envoy.config.route.v3.RouteConfiguration',
+      (now?.message as PlainObject | undefined) ?? routes,
+    );
+    const message = { route_config, last_updated: timestamp(now?.updatedMs ?? updatedMs) };
     yield { name: nameOf(routes), message };
   }
 }

@@ -57,6 +57,12 @@ const shared = (name: string, ...until: readonly string[]): Target => ({
   until: [name, ...until],
 });
 
+/** Of a route configuration that is the listener's own. */
+const ofHosts = (table: string): Target => ({
+  shown: `target StaticRouteConfigProvider local-init-target ${table}`,
+  until: [`VHDS ${table}`],
+});
+
 const tableTarget = (name: string): string => `RdsRouteConfigSubscription RDS init ${name}`;
 
 type Scopes = ReturnType<NonNullable<AdminHost['xds']>['scopes']>;
@@ -72,6 +78,10 @@ function targetsOf(message: object, scopes: Scopes): Target[] {
     const { sds_config: secrets, scoped_rds: isScoped } = value as Readonly<
       Record<string, unknown>
     >;
+    const { route_config: written } = value as {
+      readonly route_config?: { readonly name?: string; readonly vhds?: object };
+    };
+    if (written?.vhds) targets.push(ofHosts(written.name ?? ''));
     if (secrets) targets.push(shared(`SdsApi ${String(name)}`));
     // Its virtual hosts are a part of it.
     if (table) targets.push(shared(tableTarget(table), `VHDS ${table}`));

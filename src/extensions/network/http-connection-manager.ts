@@ -241,12 +241,16 @@ function compileRoutes(config: HcmConfig, place: Place, context: CompileContext)
     const at = place.field('scoped_routes');
     return compileScopedRoutes(config.scoped_routes, config.stat_prefix ?? '', at, chain, context);
   }
-  const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
+  const { route_config: written = {}, stat_prefix: statPrefix = '' } = config;
+  const table = compileRouteTable(written, place.field('route_config'), context, {
     validatesClusters: true,
     chain,
-    statPrefix: config.stat_prefix ?? '',
+    statPrefix,
+    followsHosts: true,
   });
-  return context.routes.add(table);
+  return written.vhds
+    ? context.routes.request({ name: written.name ?? '', written, statPrefix, chain })
+    : context.routes.add(table);
 }
 
 /** Of one that comes later: what it is going to be, as far as that is known. */

@@ -84,6 +84,7 @@ TEST("colons of what is discovered do not get into the names of its statistics")
   EXPECT_EQ(shown(vhdsScope("in", "a:b")),
             "http.in.rds.vhds.a_b. http.rds. envoy.rds_route_config=vhds.a_b "
             "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(vhdsScope("", "a:b")), "vhds.a_b. vhds.a_b.");
   EXPECT_EQ(shown(scopedRdsScope("in", "a:b")),
             "http.in.scoped_rds.a_b. http.scoped_rds. envoy.scoped_rds_config=a_b "
             "envoy.http_conn_manager_prefix=in");

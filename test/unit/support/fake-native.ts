@@ -264,7 +264,8 @@ export class FakeNative implements NativeProxy {
     return `http.${httpPrefix}.rds.${routeConfiguration}.`;
   }
   addVhdsStats(httpPrefix: string, routeConfiguration: string): string {
-    return `http.${httpPrefix}.rds.vhds.${routeConfiguration}.`;
+    const prefix = httpPrefix === '' ? '' : `http.${httpPrefix}.rds.`;
+    return `${prefix}vhds.${routeConfiguration}.`;
   }
   addScopedRdsStats(httpPrefix: string, name: string): string {
     return `http.${httpPrefix}.scoped_rds.${name}.`;
