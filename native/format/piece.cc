@@ -188,6 +188,7 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       other(Op::ReqWithoutQuery, Kind::WithoutQuery),
       other(Op::LocalReplyOwner, Kind::ReplyOwner),
       other(Op::ServerNameOfRequest, Kind::ServerName),
+      other(Op::LiveText, Kind::Live),
   };
   for (const Source& source : kSources) {
     if (source.op == op) return &source;
@@ -243,6 +244,10 @@ Piece::Piece(const plan::FormatPiece& plan)
       return;
     case Kind::ReplyOwner:
       is_variant_ = plan.argument == "TYPED";
+      return;
+    case Kind::Live:
+      is_variant_ = plan.argument == "SECRET";
+      live_ = LiveText::of(plan.live_text.value_or(plan::LiveText()));
       return;
     case Kind::Coalesce:
       for (const plan::FormatPiece& one : plan.alternatives) alternatives_.emplace_back(one);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "format/exchange.h"
 #include "format/grpc_status.h"
 #include "format/header_name.h"
+#include "format/live_text.h"
 #include "format/time_format.h"
 #include "plan/plan.gen.h"
 
@@ -95,6 +97,7 @@ class Piece {
     WithoutQuery,
     ReplyOwner,
     ServerName,
+    Live,
   };
   enum class Precision : uint8_t { Milliseconds, Microseconds, Nanoseconds };
   enum class PathSource : uint8_t { Original, Current, OriginalOrCurrent };
@@ -141,7 +144,7 @@ class Piece {
   PathSource path_source_ = PathSource::OriginalOrCurrent;
   bool with_query_ = true;
   GrpcStatusStyle grpc_style_ = GrpcStatusStyle::Camel;
-  // Ports stand with names, texts are decoded, values are typed: by kind.
+  // Ports stand with names, texts are decoded, values are typed, empty ones are none: by kind.
   bool is_variant_ = false;
   TimePoint from_ = TimePoint::kCount;
   TimePoint to_ = TimePoint::kCount;
@@ -168,6 +171,7 @@ class Piece {
   TimeFormat time_;
   std::optional<uint32_t> prefix_length_;
   std::vector<Piece> alternatives_;
+  std::shared_ptr<const LiveText> live_;
 };
 
 }  // namespace fairlead::format

@@ -61,6 +61,8 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       return true;
     case Kind::Text:
       return appendText(context.*text_, out);
+    case Kind::Live:
+      return appendText(live_->read(), out) || !is_variant_;
     case Kind::Details:
       if (!argument_.empty()) return appendText(context.*text_, out);
       // A NUL alone: there are details, and they are empty.

@@ -15,6 +15,7 @@ namespace {
 [[gnu::cold]] bool read(WireReader& wire, Metadata* out);
 [[gnu::cold]] bool read(WireReader& wire, TextPair* out);
 [[gnu::cold]] bool read(WireReader& wire, Secret* out);
+[[gnu::cold]] bool read(WireReader& wire, LiveText* out);
 [[gnu::cold]] bool read(WireReader& wire, SocketOption* out);
 [[gnu::cold]] bool read(WireReader& wire, Regex* out);
 [[gnu::cold]] bool read(WireReader& wire, StringMatch* out);
@@ -470,6 +471,22 @@ bool read(WireReader& wire, Secret* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, LiveText* out) {
+  while (wire.nextField("LiveText")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "LiveText.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "LiveText.value")) return false;
+        break;
+      default:
+        if (!wire.skip("LiveText")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, SocketOption* out) {
   while (wire.nextField("SocketOption")) {
     switch (wire.field()) {
@@ -572,6 +589,9 @@ bool read(WireReader& wire, FormatPiece* out) {
         break;
       case 143:
         if (!wire.readNumber(&out->local_time, "FormatPiece.local_time")) return false;
+        break;
+      case 144:
+        if (!readNested(wire, &out->live_text.emplace(), "FormatPiece.live_text")) return false;
         break;
       default:
         if (!wire.skip("FormatPiece")) return false;
@@ -9353,6 +9373,9 @@ bool read(WireReader& wire, Update* out) {
       case 311:
         if (!readNested(wire, &out->aws_credentials.emplace_back(), "Update.aws_credentials")) return false;
         break;
+      case 312:
+        if (!readNested(wire, &out->live_texts.emplace_back(), "Update.live_texts")) return false;
+        break;
       case 200:
         if (!readNested(wire, &out->jwks.emplace_back(), "Update.jwks")) return false;
         break;
@@ -9772,6 +9795,7 @@ template class Boxed<plan::LimitOverride>;
 template class Boxed<plan::ListenerDrain>;
 template class Boxed<plan::ListenerPredicate>;
 template class Boxed<plan::LiveNumber>;
+template class Boxed<plan::LiveText>;
 template class Boxed<plan::LoadQuestions>;
 template class Boxed<plan::LoadWeights>;
 template class Boxed<plan::LocalRateLimitFilter>;

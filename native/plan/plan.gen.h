@@ -66,6 +66,13 @@ struct Secret {
   std::string value;
 };
 
+// A text that formats tell of, as it is now: all that have it by the same name hear of a new one.
+struct LiveText {
+  // Unique within the process.
+  std::string name;
+  std::string value;
+};
+
 // For setsockopt(2).
 struct SocketOption {
   enum class State : uint8_t {
@@ -254,6 +261,8 @@ struct FormatPiece {
     // How long a request's route was looked for, and how often.
     RouteResolutionTimeUs = 123,
     RouteResolutionCount = 124,
+    // `live_text`. `argument`: "SECRET", which has no value while it is empty; or nothing.
+    LiveText = 125,
   };
   enum class MetadataSource : uint8_t {
     Route = 0,
@@ -276,6 +285,7 @@ struct FormatPiece {
   std::vector<FormatPiece> alternatives;
   // Times read as this machine's clock has them.
   bool local_time = false;
+  Boxed<LiveText> live_text;
 };
 
 // A value in a JSON format.
@@ -4669,6 +4679,8 @@ struct Update {
   // In the place of those of the same ids; of ids that are not there any more nothing becomes.
   std::vector<Secret> secrets;
   std::vector<AwsCredentials> aws_credentials;
+  // As secrets, by name.
+  std::vector<LiveText> live_texts;
   // Keys of token issuers, for all workers.
   std::vector<JwksUpdate> jwks;
   // Once, before the workers start; absent: threads are not watched.
@@ -4949,6 +4961,7 @@ extern template class Boxed<plan::LimitOverride>;
 extern template class Boxed<plan::ListenerDrain>;
 extern template class Boxed<plan::ListenerPredicate>;
 extern template class Boxed<plan::LiveNumber>;
+extern template class Boxed<plan::LiveText>;
 extern template class Boxed<plan::LoadQuestions>;
 extern template class Boxed<plan::LoadWeights>;
 extern template class Boxed<plan::LocalRateLimitFilter>;

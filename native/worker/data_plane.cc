@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "format/live_text.h"
 #include "http/joined_headers.h"
 #include "http/message.h"
 #include "proxy/request_rules.h"
@@ -282,6 +283,9 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   for (const plan::JwksUpdate& jwks : update.jwks) applyJwks(jwks, &errors);
   for (const plan::Secret& secret : update.secrets) {
     applyLive(live_.secrets, "secret", secret, &errors);
+  }
+  for (const plan::LiveText& text : update.live_texts) {
+    if (!format::LiveText::replace(text)) errors.push_back({"text", text.name, "nobody wants it"});
   }
   for (const plan::AwsCredentials& one : update.aws_credentials) {
     applyLive(live_.aws, "aws_credentials", one, &errors);

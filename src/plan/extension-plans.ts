@@ -5,7 +5,7 @@ import type {
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
   envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../build/messages.gen.js';
-import type { ReadFormat } from './format/format-string.js';
+import type { ReadFormat } from './format/read-format.js';
 import type { Place } from './message/place.js';
 import type {
   AccessLog,

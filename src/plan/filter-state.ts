@@ -1,13 +1,11 @@
 // Values of the filter state that filters make by formats.
-import type {
-  envoy_config_core_v3_SubstitutionFormatString as FormatString,
-  envoy_extensions_filters_common_set_filter_state_v3_FilterStateValue as Value,
-} from '../../build/messages.gen.js';
-import { compileReadFormat, readFormatString } from './format/format-string.js';
+import type { envoy_extensions_filters_common_set_filter_state_v3_FilterStateValue as Value } from '../../build/messages.gen.js';
+import type { CompileContext } from './extension.js';
+import { compileReadFormat, readFormatString } from './format-string/format-string.js';
 import type { FormatUse } from './format/format.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
-import { FilterStateValue_Kind as Kind, type FilterStateValue, type Format } from './plan.gen.js';
+import { FilterStateValue_Kind as Kind, type FilterStateValue } from './plan.gen.js';
 import { nameOr } from './message/open-enum.js';
 
 const VALUE = supportedFields<Value>(
@@ -61,11 +59,19 @@ export function compileStateValues(
   values: readonly Value[] | undefined,
   place: Place,
   use: FormatUse,
+  context: CompileContext | undefined,
 ): FilterStateValue[] {
-  return (values ?? []).map((value, index) => compileValue(value, place.index(index), use));
+  return (values ?? []).map((value, index) =>
+    compileValue(value, place.index(index), use, context),
+  );
 }
 
-function compileValue(value: Value, place: Place, use: FormatUse): FilterStateValue {
+function compileValue(
+  value: Value,
+  place: Place,
+  use: FormatUse,
+  context: CompileContext | undefined,
+): FilterStateValue {
   refuseOtherFields(place, value, VALUE);
   const { object_key: key = '', factory_key: factory = '' } = value;
   const maker = factory === '' ? key : factory;
@@ -79,7 +85,8 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
       });
   }
   const shared = nameOr(value.shared_with_upstream, 'NONE');
-  const format = compileValueFormat(value.format_string ?? {}, place.field('format_string'), use);
+  const read = readFormatString(value.format_string ?? {}, place.field('format_string'), context);
+  const format = read && compileReadFormat(read, use);
   return {
     key,
     ...(format && { value: format }),
@@ -90,14 +97,4 @@ function compileValue(value: Value, place: Place, use: FormatUse): FilterStateVa
     goes_on: shared === 'TRANSITIVE',
     is_hashable: maker === HASHABLE,
   };
-}
-
-/** Undefined after an error. */
-function compileValueFormat(
-  message: FormatString,
-  place: Place,
-  use: FormatUse,
-): Format | undefined {
-  const read = readFormatString(message, place);
-  return read && compileReadFormat(read, use);
 }

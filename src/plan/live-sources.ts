@@ -1,5 +1,6 @@
 // What filters are told while the server runs, each under a number: secrets that come by SDS, tokens
-// and credentials that are fetched.
+// and credentials that are fetched; and texts that formats tell of, each under a name.
+import { randomUUID } from 'node:crypto';
 import type { HttpSource } from './jwks-source.js';
 import type { SecretRequest } from './secret-request.js';
 import type { AwsChain } from './aws/chain.js';
@@ -7,8 +8,21 @@ import type { AwsChain } from './aws/chain.js';
 export interface SecretSource {
   readonly kind: 'secret';
   readonly request: SecretRequest;
-  /** The control plane's own: no worker is told. */
-  readonly isOwn?: boolean;
+  /** Whose it is: the control plane's own, of which no worker is told; of a format; of a filter. */
+  readonly use: 'own' | 'text' | 'filter';
+}
+
+/** A file that formats tell of. */
+export interface FileText {
+  readonly path: string;
+  /** It is read again as something is moved into this folder, too. */
+  readonly watchedDirectory?: string;
+}
+
+export interface FileTextSource {
+  readonly kind: 'file';
+  readonly file: FileText;
+  readonly name: string;
 }
 
 /** A token of a client (RFC 6749 §4.4). */
@@ -32,7 +46,7 @@ export interface AwsSource {
   readonly chain: AwsChain;
 }
 
-export type LiveSource = AwsSource | SecretSource | TokenSource;
+export type LiveSource = AwsSource | FileTextSource | SecretSource | TokenSource;
 
 type Heed = (id: number, source: LiveSource) => void;
 
@@ -40,6 +54,9 @@ type Heed = (id: number, source: LiveSource) => void;
 export class LiveSources {
   readonly #sources = new Map<number, LiveSource>();
   readonly #heeds: Heed[] = [];
+  /** Names of texts are unique within the process, which other proxies may be in. */
+  readonly #prefix = randomUUID();
+  readonly #files = new Set<string>();
   #last = 0;
   /** What a secret says now; undefined: it has not come. */
   secretText: ((request: SecretRequest) => string | undefined) | undefined;
@@ -55,6 +72,21 @@ export class LiveSources {
   follow(heed: Heed): void {
     this.#heeds.push(heed);
     for (const [id, source] of [...this.#sources]) heed(id, source);
+  }
+
+  /** Of the text that a secret is: one that comes, or, by its name, one of the bootstrap. */
+  nameOfSecret(secret: number | string): string {
+    return `${this.#prefix} ${typeof secret} ${secret}`;
+  }
+
+  /** All that have the same file have the same text. */
+  nameOfFile(file: FileText): string {
+    const name = `${this.#prefix} file ${JSON.stringify([file.path, file.watchedDirectory])}`;
+    if (!this.#files.has(name)) {
+      this.#files.add(name);
+      this.add({ kind: 'file', file, name });
+    }
+    return name;
   }
 
   /** Undefined: it has not come. */

@@ -5,7 +5,7 @@ import type {
 } from '../../build/messages.gen.js';
 import { compileAccessLogFilter } from './access-log/access-log-filter.js';
 import type { CompileContext } from './extension.js';
-import { compileReplyFormat } from './format/format-string.js';
+import { compileReplyFormat } from './format-string/format-string.js';
 import { readDataSource } from './message/data-source.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
@@ -36,7 +36,7 @@ export function compileLocalReplies(
     mappers: mappers.map((mapper, index) =>
       compileMapper(mapper, place.field('mappers').index(index), context),
     ),
-    ...(format && { format: compileReplyFormat(format, place.field('body_format')) }),
+    ...(format && { format: compileReplyFormat(format, place.field('body_format'), context) }),
   };
 }
 
@@ -47,7 +47,9 @@ function compileMapper(mapper: ResponseMapper, place: Place, context: CompileCon
     ...(filter && { filter: compileAccessLogFilter(filter, place.field('filter'), context) }),
     status: mapper.status_code,
     ...(body && { body: readDataSource(body, place.field('body')) }),
-    ...(format && { format: compileReplyFormat(format, place.field('body_format_override')) }),
+    ...(format && {
+      format: compileReplyFormat(format, place.field('body_format_override'), context),
+    }),
     headers: headers.flatMap(
       (option, index) => compileAddition(option, place.field('headers_to_add').index(index)) ?? [],
     ),

@@ -51,6 +51,13 @@ export interface Secret {
   readonly value?: string | undefined;
 }
 
+/** A text that formats tell of, as it is now: all that have it by the same name hear of a new one. */
+export interface LiveText {
+  /** Unique within the process. */
+  readonly name?: string | undefined;
+  readonly value?: Uint8Array | undefined;
+}
+
 export const SocketOption_State = {
   BEFORE_BIND: 0,
   BOUND: 1,
@@ -247,6 +254,7 @@ export const FormatPiece_Operator = {
   SERVER_NAME_OF_REQUEST: 122,
   ROUTE_RESOLUTION_TIME_US: 123,
   ROUTE_RESOLUTION_COUNT: 124,
+  LIVE_TEXT: 125,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
@@ -275,6 +283,7 @@ export interface FormatPiece {
   readonly alternatives?: readonly FormatPiece[] | undefined;
   /** Times read as this machine's clock has them. */
   readonly local_time?: boolean | undefined;
+  readonly live_text?: LiveText | undefined;
 }
 
 export interface Format {
@@ -3176,6 +3185,8 @@ export interface Update {
   /** In the place of those of the same ids; of ids that are not there any more nothing becomes. */
   readonly secrets?: readonly Secret[] | undefined;
   readonly aws_credentials?: readonly AwsCredentials[] | undefined;
+  /** As secrets, by name. */
+  readonly live_texts?: readonly LiveText[] | undefined;
   /** Keys of token issuers, for all workers. */
   readonly jwks?: readonly JwksUpdate[] | undefined;
   /** Once, before the workers start; absent: threads are not watched. */
@@ -4852,6 +4863,11 @@ function writeSecret(out: WireWriter, message: Secret): void {
   if (message.value?.length) out.text(18, message.value);
 }
 
+function writeLiveText(out: WireWriter, message: LiveText): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.value?.length) out.bytes(18, message.value);
+}
+
 function writeSocketOption(out: WireWriter, message: SocketOption): void {
   if (message.level) out.number(8, message.level);
   if (message.name) out.number(16, message.name);
@@ -4906,6 +4922,7 @@ function writeFormatPiece(out: WireWriter, message: FormatPiece): void {
   if (message.prefix_length !== undefined) out.number(1128, message.prefix_length);
   if (message.alternatives) for (const item of message.alternatives) out.message(1138, item, writeFormatPiece);
   if (message.local_time) out.number(1144, message.local_time ? 1 : 0);
+  if (message.live_text !== undefined) out.message(1154, message.live_text, writeLiveText);
 }
 
 function writeFormat(out: WireWriter, message: Format): void {
@@ -6730,6 +6747,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.outlier_log_path?.length) out.text(322, message.outlier_log_path);
   if (message.secrets) for (const item of message.secrets) out.message(2482, item, writeSecret);
   if (message.aws_credentials) for (const item of message.aws_credentials) out.message(2490, item, writeAwsCredentials);
+  if (message.live_texts) for (const item of message.live_texts) out.message(2498, item, writeLiveText);
   if (message.jwks) for (const item of message.jwks) out.message(1602, item, writeJwksUpdate);
   if (message.watchdogs !== undefined) out.message(2402, message.watchdogs, writeWatchdogs);
   if (message.name_caches) for (const item of message.name_caches) out.message(1762, item, writeNameCache);

@@ -2,6 +2,7 @@
 import type { envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig } from '../../build/messages.gen.js';
 import { compileConfigSource } from './config-source.js';
 import type { CompileContext } from './extension.js';
+import type { SecretSource } from './live-sources.js';
 import type { Secret } from './plan.gen.js';
 import { SECRET_TYPE, type SecretRequest } from './secret-request.js';
 import { readTextSource } from './message/data-source.js';
@@ -13,12 +14,12 @@ export function compileSecret(
   place: Place,
   context: CompileContext,
   unknown?: string,
-  isOwn = false,
+  use: SecretSource['use'] = 'filter',
 ): Secret | undefined {
   if (config.sds_config) {
     const request = requestSecret(config, place, context);
     if (!request) return undefined;
-    const id = context.live.add({ kind: 'secret', request, isOwn });
+    const id = context.live.add({ kind: 'secret', request, use });
     return { id, value: context.live.secretText?.(request) };
   }
   if (unknown !== undefined && !context.secrets.has('generic_secret', config)) {

@@ -3,8 +3,9 @@ import type {
   envoy_config_core_v3_HeaderValueOption as HeaderValueOption,
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_TunnelingConfig as TunnelingConfig,
 } from '../../build/messages.gen.js';
+import type { CompileContext } from './extension.js';
 import { compileFormat, type OwnOperators } from './format/format.js';
-import { readFormatters } from './format/format-string.js';
+import { readFormatters } from './format-string/formatters.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { HeaderMutations, TunnelingConfig as TunnelingPlan } from './plan.gen.js';
@@ -31,6 +32,7 @@ const UUID = 'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig';
 export function compileTunneling(
   config: TunnelingConfig | undefined,
   place: Place,
+  context: CompileContext,
 ): TunnelingPlan | undefined {
   if (!config) return undefined;
   refuseOtherFields(place, config, FIELDS);
@@ -46,7 +48,7 @@ export function compileTunneling(
   if (config.post_path && !config.post_path.startsWith('/')) {
     place.field('post_path').error(`"${config.post_path}" is no path: it must begin with "/"`);
   }
-  const own = readFormatters(config.formatters, place.field('formatters'));
+  const own = readFormatters(config.formatters, place.field('formatters'), context);
   return {
     hostname: hostname.format,
     headers: compileHeaders(config.headers_to_add ?? [], place.field('headers_to_add'), own),

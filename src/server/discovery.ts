@@ -14,6 +14,7 @@ import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen
 import type { GrpcClients } from '../grpc/clients.js';
 import type { AwsFetches } from '../credentials/aws.js';
 import type { Tokens } from '../credentials/tokens.js';
+import type { FileTexts } from './file-texts.js';
 import type { JwksFetches } from '../jwks/jwks.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { nodeBytes, type Sender } from '../stats/node-bytes.js';
@@ -56,6 +57,7 @@ export class Discovery {
   #jwks: JwksFetches | undefined;
   #tokens: Tokens | undefined;
   #aws: AwsFetches | undefined;
+  #files: FileTexts | undefined;
   #isStopped = false;
 
   constructor(compiled: CompiledRest, host: DiscoveryHost) {
@@ -78,6 +80,7 @@ export class Discovery {
    * answer, or a failure.
    */
   async start(): Promise<void> {
+    await this.#followFiles();
     await this.#prepareDns();
     for (const plan of this.#compiled.dnsClusters) void this.#followDns(plan);
     this.#startHidden();
@@ -93,6 +96,21 @@ export class Discovery {
     await this.#startJwks();
     await this.#startTokens();
     await this.#startAws();
+  }
+
+  /** Loaded only where formats may tell of files. */
+  async #followFiles(): Promise<void> {
+    const { context, cds, lds, discovered } = this.#compiled;
+    const { requests, scopes } = context.routes;
+    const mayCome = cds ?? lds ?? requests.length + scopes.length + discovered.length > 0;
+    if (!context.live.has('file') && !mayCome) return;
+    const { FileTexts } = await import('./file-texts.js');
+    if (this.#isStopped) return;
+    const { native, log } = this.#host;
+    this.#files = new FileTexts(context.live, {
+      native,
+      log: (level, message) => log.write(level, 'config', message),
+    });
   }
 
   /** Likewise, of credentials of AWS. Requests wait for them by themselves. */
@@ -155,6 +173,7 @@ export class Discovery {
     this.#jwks?.stop();
     this.#tokens?.stop();
     this.#aws?.stop();
+    this.#files?.stop();
   }
 
   async #makeXds(): Promise<Xds | undefined> {

@@ -9,6 +9,11 @@ import type { FileSource } from '../plan/sources.js';
 /** What is made in a folder only to be moved is gone by then: it does not count. */
 const SETTLING_MS = 20;
 
+export interface WatchedFile extends Omit<FileSource, 'kind'> {
+  /** What is moved into its place is not noticed, where no folder is watched. */
+  readonly ignoresMoves?: boolean;
+}
+
 export class FileWatch {
   readonly #watchers: FSWatcher[] = [];
   readonly #onChange: () => void;
@@ -16,15 +21,15 @@ export class FileWatch {
   #isClosed = false;
 
   /** Throws where there is nothing to watch. */
-  constructor(source: Omit<FileSource, 'kind'>, onChange: () => void) {
+  constructor(source: WatchedFile, onChange: () => void) {
     this.#onChange = onChange;
     const { path, watchedDirectory, watchesWrites, pollMs } = source;
     if (pollMs !== undefined) {
       this.#timer = startInterval(onChange, pollMs).unref();
       return;
     }
-    if (watchedDirectory === undefined) this.#watchMoves(dirname(path), basename(path));
-    else this.#watchMoves(watchedDirectory, undefined);
+    if (watchedDirectory !== undefined) this.#watchMoves(watchedDirectory, undefined);
+    else if (!source.ignoresMoves) this.#watchMoves(dirname(path), basename(path));
     if (!watchesWrites) return;
     this.#watch(dirname(path), 'change', (name) => {
       if (name === basename(path)) this.#onChange();

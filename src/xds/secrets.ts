@@ -2,10 +2,10 @@
 // file that it names is replaced.
 import { startImmediate } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
-import type { LiveSources } from '../plan/live-sources.js';
+import type { LiveSources, SecretSource } from '../plan/live-sources.js';
 import { readTextSource } from '../plan/message/data-source.js';
 import { Place } from '../plan/message/place.js';
-import { encodeUpdate, type Secret as SecretPlan } from '../plan/plan.gen.js';
+import { encodeUpdate } from '../plan/plan.gen.js';
 import type { SecretLookup, SecretRequest } from '../plan/secret-request.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { withContents } from './secret-files.js';
@@ -28,8 +28,8 @@ export class Secrets {
   readonly #subscriptions = new Map<string, SecretSubscription>();
   /** Keys of those that are shown already, and asked for once their sockets are there. */
   readonly #announced = new Set<string>();
-  /** Of filters, by their numbers. */
-  readonly #texts = new Map<number, SecretRequest>();
+  /** Of filters and formats, by their numbers. */
+  readonly #texts = new Map<number, SecretSource>();
   readonly #live: LiveSources;
   #isStarted = false;
 
@@ -40,7 +40,7 @@ export class Secrets {
     live.secretText = (request) => this.#textOf(this.#subscriptions.get(keyOf(request))?.offered);
     live.follow((id, source) => {
       if (source.kind !== 'secret') return;
-      if (!source.isOwn) this.#texts.set(id, source.request);
+      if (source.use !== 'own') this.#texts.set(id, source);
       this.#subscribe(source.request);
       // What filters have that are no longer is forgotten once they are asked again.
       const key = keyOf(source.request);
@@ -148,7 +148,7 @@ export class Secrets {
   }
 
   #textsOf(key: string): number[] {
-    return [...this.#texts].flatMap(([id, request]) => (keyOf(request) === key ? id : []));
+    return [...this.#texts].flatMap(([id, { request }]) => (keyOf(request) === key ? id : []));
   }
 
   #textOf(offered: Offered): string | undefined {
@@ -157,13 +157,15 @@ export class Secrets {
     return readTextSource(secret?.secret, Place.root([]));
   }
 
-  /** Filters have it; those that are no longer are forgotten. */
+  /** Filters and formats have it; those that are no longer are forgotten. */
   #tell(offered: Offered, key: string): void {
     const value = this.#textOf(offered);
     if (value === undefined) return;
     for (const id of this.#textsOf(key)) {
-      const secret: SecretPlan = { id, value };
-      if (this.#native.apply(encodeUpdate({ secrets: [secret] })).length === 0) continue;
+      const isText = this.#texts.get(id)?.use === 'text';
+      const text = { name: this.#live.nameOfSecret(id), value: Buffer.from(value) };
+      const update = isText ? { live_texts: [text] } : { secrets: [{ id, value }] };
+      if (this.#native.apply(encodeUpdate(update)).length === 0) continue;
       this.#texts.delete(id);
       this.#live.delete(id);
     }

@@ -9,7 +9,7 @@ import { WireWriter } from '../../base/wire.js';
 import { compileLogTags } from '../../plan/access-log/log-tags.js';
 import type { LogTarget } from '../../plan/extension-plans.js';
 import { type CompileContext, defineExtension } from '../../plan/extension.js';
-import { readFormatters } from '../../plan/format/format-string.js';
+import { readFormatters } from '../../plan/format-string/formatters.js';
 import { compileFormat, type OwnOperators } from '../../plan/format/format.js';
 import type { OtelHttpPlan } from '../../plan/log-service.js';
 import { wholeMs } from '../../plan/message/numbers.js';
@@ -57,7 +57,7 @@ export const openTelemetryAccessLog = defineExtension<OpenTelemetryConfig, LogTa
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     const via = compileVia(config, place, context);
-    const own = readFormatters(config.formatters, place.field('formatters'));
+    const own = readFormatters(config.formatters, place.field('formatters'), context);
     const body = config.body && compileValue('', config.body, place.field('body'), own);
     const at = place.field('attributes').field('values');
     const attributes = (config.attributes?.values ?? []).flatMap(

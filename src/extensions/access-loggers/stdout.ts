@@ -13,9 +13,9 @@ const FIELDS = supportedFields<StdoutAccessLog>(
 export const stdoutAccessLog = defineExtension<StdoutAccessLog, LogTarget | undefined>({
   name: 'envoy.access_loggers.stdout',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
-    const format = readLogFormat(config.log_format, place.field('log_format'));
+    const format = readLogFormat(config.log_format, place.field('log_format'), context);
     return format && { path: '/dev/stdout', format };
   },
 });

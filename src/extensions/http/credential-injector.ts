@@ -119,7 +119,7 @@ function secretOf(
   const at = place.field('client_secret');
   const { live } = context;
   const wrong = 'Invalid oauth2 client secret configuration';
-  const secret = compileSecret(config, at, context, wrong, true);
+  const secret = compileSecret(config, at, context, wrong, 'own');
   if (!secret?.id) return () => secret?.value ?? '';
   const { id } = secret;
   return () => live.secretTextOf(Number(id)) ?? '';

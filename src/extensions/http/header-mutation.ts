@@ -5,9 +5,9 @@ import type {
   envoy_extensions_filters_http_header_mutation_v3_HeaderMutationPerRoute as PerRoute,
   envoy_extensions_filters_http_header_mutation_v3_Mutations as Mutations,
 } from '../../../build/messages.gen.js';
-import { defineHttpFilter } from '../../plan/extension.js';
+import { defineHttpFilter, type CompileContext } from '../../plan/extension.js';
 import { compileFormat, type OwnOperators } from '../../plan/format/format.js';
-import { readFormatters } from '../../plan/format/format-string.js';
+import { readFormatters } from '../../plan/format-string/formatters.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import {
@@ -47,27 +47,27 @@ const ACTIONS = {
 export const headerMutation = defineHttpFilter<Message, PerRoute>({
   name: 'envoy.filters.http.header_mutation',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     return {
       header_mutation: {
-        mutations: compile(config.mutations, place.field('mutations')),
+        mutations: compile(config.mutations, place.field('mutations'), context),
         most_specific_wins: config.most_specific_header_mutations_wins,
       },
     };
   },
   byRoute: {
     type: PER_ROUTE.type,
-    compile(config, place) {
+    compile(config, place, context) {
       refuseOtherFields(place, config, PER_ROUTE);
-      return { header_mutation: compile(config.mutations, place.field('mutations')) };
+      return { header_mutation: compile(config.mutations, place.field('mutations'), context) };
     },
   },
 });
 
-function compile(message: Mutations = {}, place: Place): HeaderMutation {
+function compile(message: Mutations = {}, place: Place, context: CompileContext): HeaderMutation {
   refuseOtherFields(place, message, MUTATIONS);
-  const own = readFormatters(message.formatters, place.field('formatters'));
+  const own = readFormatters(message.formatters, place.field('formatters'), context);
   const changes = (
     name:
       | 'request_mutations'

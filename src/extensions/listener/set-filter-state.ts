@@ -13,11 +13,11 @@ const FIELDS = supportedFields<Message>(
 export const acceptState = defineExtension<Message, ListenerFilterPlan>({
   name: 'envoy.filters.listener.set_filter_state',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     return {
       set_filter_state: {
-        values: compileStateValues(config.on_accept, place.field('on_accept'), 'tcp_log'),
+        values: compileStateValues(config.on_accept, place.field('on_accept'), 'tcp_log', context),
       },
     };
   },

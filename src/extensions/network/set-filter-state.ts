@@ -19,12 +19,17 @@ const TIMES = [
 export const connectionState = defineExtension<Message, NetworkFilterPlan>({
   name: 'envoy.filters.network.set_filter_state',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     return {
       states: TIMES.flatMap(([name, when]): ConnectionState[] =>
         config[name]?.length
-          ? [{ when, values: compileStateValues(config[name], place.field(name), 'tcp_log') }]
+          ? [
+              {
+                when,
+                values: compileStateValues(config[name], place.field(name), 'tcp_log', context),
+              },
+            ]
           : [],
       ),
     };

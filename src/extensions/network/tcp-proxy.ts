@@ -103,11 +103,19 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
         ),
         ...compileConnecting(config, place),
         checks_drain: config.check_drain_close,
-        proxy_tlvs: compileTlvs(config.proxy_protocol_tlvs, place.field('proxy_protocol_tlvs')),
+        proxy_tlvs: compileTlvs(
+          config.proxy_protocol_tlvs,
+          place.field('proxy_protocol_tlvs'),
+          context,
+        ),
         proxy_tlv_merge: MERGES[config.proxy_protocol_tlv_merge_policy ?? 'ADD_IF_ABSENT'],
         ...compileOnDemand(config.on_demand, place.field('on_demand'), context),
         ...compileHash(config, place.field('hash_policy')),
-        tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
+        tunneling: compileTunneling(
+          config.tunneling_config,
+          place.field('tunneling_config'),
+          context,
+        ),
         ...compileLogOptions(config, place),
         access_logs: compileAccessLogs(
           config.access_log,

@@ -1,7 +1,7 @@
 // envoy.extensions.http.custom_response.local_response_policy: an answer that is made here.
 import type { envoy_extensions_http_custom_response_local_response_policy_v3_LocalResponsePolicy as Message } from '../../../build/messages.gen.js';
 import { defineExtension } from '../../plan/extension.js';
-import { compileBodyFormat } from '../../plan/format/body-format.js';
+import { compileBodyFormat } from '../../plan/format-string/body-format.js';
 import { readTextSource } from '../../plan/message/data-source.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { ResponsePolicy } from '../../plan/plan.gen.js';
@@ -22,12 +22,13 @@ const FIELDS = supportedFields<Message>(
 export const localResponsePolicy = defineExtension<Message, ResponsePolicy | undefined>({
   name: 'envoy.extensions.http.custom_response.local_response_policy',
   type: FIELDS.type,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     const body = readTextSource(config.body, place.field('body'));
     if (body === undefined) return undefined;
     const format =
-      config.body_format && compileBodyFormat(config.body_format, body, place.field('body_format'));
+      config.body_format &&
+      compileBodyFormat(config.body_format, body, place.field('body_format'), context);
     const at = place.field('response_headers_to_add');
     return {
       status: config.status_code,

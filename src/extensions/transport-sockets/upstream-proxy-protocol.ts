@@ -33,7 +33,7 @@ export const upstreamProxyProtocol = defineExtension<
     const problem = `${what} within the PROXY protocol is not supported`;
     if (refusesWithin(inner, socketPlace, problem)) return undefined;
     const proxyProtocol = {
-      ...compileProxyProtocol(config, at),
+      ...compileProxyProtocol(config, at, context),
       allows_unspecified: message.allow_unspecified_address,
     };
     return inner && { ...inner, proxyProtocol };

@@ -3,7 +3,7 @@ import type { envoy_config_accesslog_v3_AccessLog as AccessLogMessage } from '..
 import { findExtension, type CompileContext } from '../extension.js';
 import { compileAccessLogFilter } from './access-log-filter.js';
 import type { FormatUse } from '../format/format.js';
-import { compileReadFormat } from '../format/format-string.js';
+import { compileReadFormat } from '../format-string/format-string.js';
 import type { Place } from '../message/place.js';
 import type { AccessLog } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';

@@ -242,6 +242,7 @@ function compileTcp(message: TcpCheck, at: Place): HealthCheck {
       proxy_protocol: compileProxyProtocol(
         message.proxy_protocol_config,
         at.field('proxy_protocol_config'),
+        undefined,
       ),
     }),
   };

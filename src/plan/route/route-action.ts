@@ -163,7 +163,11 @@ export function compileClusterAction(
         scope.context,
       ),
     }),
-    upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
+    upgrades: compileRouteUpgrades(
+      message.upgrade_configs,
+      place.field('upgrade_configs'),
+      scope.context,
+    ),
     ...compileGrpcTimeouts(message),
     path_rewrite:
       compilePathPolicy(message.path_rewrite_policy, pathPolicy, place) ??

@@ -24,7 +24,7 @@ import {
   compileStringMatcher,
 } from '../match/matchers.js';
 import type { OwnOperators } from '../format/format.js';
-import { compileReplyFormat } from '../format/format-string.js';
+import { compileReplyFormat } from '../format-string/format-string.js';
 import { metadataOf, sortedJson } from '../format/metadata-values.js';
 import type { Place } from '../message/place.js';
 import {
@@ -275,7 +275,9 @@ function compileDirectResponse(
   return {
     status: message.status,
     body,
-    ...(format && { format: compileReplyFormat(format, place.field('body_format')) }),
+    ...(format && {
+      format: compileReplyFormat(format, place.field('body_format'), scope.context),
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import type {
   envoy_config_route_v3_RouteAction_UpgradeConfig as UpgradeConfig,
   envoy_config_route_v3_RouteAction_UpgradeConfig_ConnectConfig as ConnectMessage,
 } from '../../../build/messages.gen.js';
+import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { ConnectConfig, RouteUpgrade } from '../plan.gen.js';
@@ -21,6 +22,7 @@ const CONNECT = supportedFields<ConnectMessage>(
 export function compileRouteUpgrades(
   configs: readonly UpgradeConfig[] | undefined,
   place: Place,
+  context: CompileContext,
 ): RouteUpgrade[] {
   const known = new Set<string>();
   return (configs ?? []).map((config, index) => {
@@ -36,17 +38,22 @@ export function compileRouteUpgrades(
     return {
       name,
       enabled: config.enabled ?? true,
-      connect: connect && compileConnect(connect, at.field('connect_config')),
+      connect: connect && compileConnect(connect, at.field('connect_config'), context),
     };
   });
 }
 
-function compileConnect(config: ConnectMessage, place: Place): ConnectConfig {
+function compileConnect(
+  config: ConnectMessage,
+  place: Place,
+  context: CompileContext,
+): ConnectConfig {
   refuseOtherFields(place, config, CONNECT);
   const proxy = config.proxy_protocol_config;
   return {
     allows_post: config.allow_post,
-    proxy_protocol: proxy && compileProxyProtocol(proxy, place.field('proxy_protocol_config')),
+    proxy_protocol:
+      proxy && compileProxyProtocol(proxy, place.field('proxy_protocol_config'), context),
   };
 }
 

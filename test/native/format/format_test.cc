@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "format/live_text.h"
 #include "test/native/route/fixtures.h"
 #include "test/native/test.h"
 
@@ -365,6 +367,43 @@ TEST("a format of one literal, or of nothing, needs no context") {
   EXPECT_EQ(*format::Format(test::literalFormat("text")).literal(), "text");
   EXPECT_EQ(*format::Format().literal(), "");
   EXPECT(format::Format(test::requestHeaderFormat("x")).literal() == nullptr);
+}
+
+TEST("a text that changes is told of as it is now, by every thread and to all that have its name") {
+  const auto live = [](std::string kind, std::string first, std::optional<uint32_t> length = {}) {
+    plan::FormatPiece plan = piece(Op::LiveText, std::move(kind), {}, length);
+    plan.live_text.emplace();
+    plan.live_text->name = "a text of this test";
+    plan.live_text->value = std::move(first);
+    return formatOf({std::move(plan)});
+  };
+  const auto told = [](const format::Format& format) {
+    std::string text;
+    format.appendLine({}, &text);
+    return text;
+  };
+  const auto replace = [](std::string value) {
+    plan::LiveText plan;
+    plan.name = "a text of this test";
+    plan.value = std::move(value);
+    return format::LiveText::replace(plan);
+  };
+  {
+    const format::Format file = live({}, "first");
+    const format::Format secret = live("SECRET", "is not looked at", 3);
+    EXPECT_EQ(told(file), "first");
+    EXPECT_EQ(told(secret), "fir");
+    EXPECT(replace("second"));
+    EXPECT_EQ(told(file), "second");
+    std::string elsewhere;
+    std::thread([&] { elsewhere = told(secret); }).join();
+    EXPECT_EQ(elsewhere, "sec");
+    EXPECT(replace(""));
+    EXPECT_EQ(told(file), "");
+    EXPECT_EQ(told(secret), "-");
+  }
+  EXPECT(!replace("third"));
+  EXPECT_EQ(told(live({}, "anew")), "anew");
 }
 
 }  // namespace fairlead

@@ -9,7 +9,8 @@ const FORMAT = { text_format_source: { inline_string: 'x' } };
 
 function made(value: object, use: 'tcp_log' | 'http_log') {
   const issues: Issue[] = [];
-  const values = compileStateValues([{ format_string: FORMAT, ...value }], Place.root(issues), use);
+  const message = { format_string: FORMAT, ...value };
+  const values = compileStateValues([message], Place.root(issues), use, undefined);
   return { values, issues: issues.map(({ path, message }) => `${path}: ${message}`).join() };
 }
 

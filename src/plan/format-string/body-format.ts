@@ -1,12 +1,13 @@
 // Bodies of answers that are made by a substitution format.
 import type { envoy_config_core_v3_SubstitutionFormatString as FormatString } from '../../../build/messages.gen.js';
+import type { CompileContext } from '../extension.js';
 import { readTextSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { FormatPiece_Operator as Operator, type Format } from '../plan.gen.js';
-import { compileFormat, type OwnOperators } from './format.js';
-import { readFormatters } from './format-string.js';
-import { compileJsonFormat } from './json-format.js';
+import { compileFormat, type OwnOperators } from '../format/format.js';
+import { readFormatters } from './formatters.js';
+import { compileJsonFormat } from '../format/json-format.js';
 
 const FIELDS = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
   'text_format',
@@ -23,9 +24,10 @@ export function compileBodyFormat(
   message: FormatString,
   body: string,
   place: Place,
+  context: CompileContext,
 ): Format | undefined {
   refuseOtherFields(place, message, FIELDS);
-  const others = readFormatters(message.formatters, place.field('formatters'));
+  const others = readFormatters(message.formatters, place.field('formatters'), context);
   const own: OwnOperators = (name, argument, length) =>
     name === 'LOCAL_REPLY_BODY'
       ? { operator: Operator.LITERAL, argument: body }
