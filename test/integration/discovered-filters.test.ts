@@ -208,7 +208,7 @@ test('a virtual host that is not there is asked for once', async (t) => {
   assert.deepEqual(asked(), ['table/a.test', 'table/b.test']);
   // It comes by itself later.
   plane.set(VIRTUAL_HOST, '2', [says('table/a.test', 'there now', 'a.test')]);
-  await until('the virtual host', async () => (await get('a.test')) === '200 there now');
+  await until(async () => (await get('a.test')) === '200 there now', 'the virtual host');
   assert.deepEqual(asked(), ['table/a.test', 'table/b.test']);
 });
 
@@ -227,11 +227,11 @@ test("virtual hosts come by VHDS beside those of a listener's own routes", async
   assert.equal(await get('own.test'), '200 own');
   assert.equal(await get('a.test'), '200 first');
   plane.set(VIRTUAL_HOST, '2', [says('b', 'second', 'b.test')], { nameOf });
-  await until('the second', async () => (await get('b.test')) === '200 second');
+  await until(async () => (await get('b.test')) === '200 second', 'the second');
   assert.equal(await get('a.test'), '404 ');
   // A domain of the listener's own.
   plane.set(VIRTUAL_HOST, '3', [says('own', 'other', 'own.test')], { nameOf });
-  await until('the refusal', async () => plane.refusals.length > 0);
+  await until(async () => plane.refusals.length > 0, 'the refusal');
   assert.equal(await get('own.test'), '200 own');
   assert.equal(await get('b.test'), '200 second');
   assert.equal(await stat(proxy, 'vhds.table.config_reload'), 2);
