@@ -130,19 +130,33 @@ bool StatsExport::next(std::string* batch, size_t max_bytes) {
   if (blocks_.empty()) {
     blocks_ = registry_.blocks();
     next_block_ = 0;
-    // What another block of the same place was told is nothing to a new one.
-    std::erase_if(told_, [](const auto& item) { return item.second.block.expired(); });
     tellKept(batch);
   }
   while (next_block_ < blocks_.size()) {
     if (batch->size() >= max_bytes) return true;
     const auto& block = blocks_[next_block_++];
-    Told& told = told_[block.get()];
-    told.block = block;
-    tell(*block, &told, batch);
+    tell(*block, &entryOf(block), batch);
   }
   blocks_.clear();
+  std::erase_if(told_, [](const auto& item) { return item.second.block.expired(); });
   return false;
+}
+
+StatsExport::Told& StatsExport::entryOf(const std::shared_ptr<BlockBase>& block) {
+  Told& told = told_[{block->scope().prefix, &block->layout()}];
+  if (told.block.lock() == block) return told;
+  // Where another has ended the scope may have begun at 0, or go on: no counter falls then.
+  if (told.block.expired()) {
+    std::vector<Reading> readings;
+    block->readCounters(&readings);
+    for (size_t i = 0; i < told.counters.size(); ++i) {
+      if (readings[i].value >= told.counters[i]) continue;
+      told = {};
+      break;
+    }
+  }
+  told.block = block;
+  return told;
 }
 
 void StatsExport::changeListener() {
@@ -164,7 +178,12 @@ void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
     before = value;
   }
   std::string name;
-  for (const BlockBase::Code& code : block.codes()) {
+  const std::vector<BlockBase::Code> codes = block.codes();
+  // What is not there any more begins at 0 when it comes back.
+  std::erase_if(told->codes, [&](const BlockBase::Code& before) {
+    return std::ranges::find(codes, before.name, &BlockBase::Code::name) == codes.end();
+  });
+  for (const BlockBase::Code& code : codes) {
     if (code.name.statusNumber() == 0 && !code.name.isUnknown()) continue;
     uint64_t& before = toldOf(&told->codes, code.name);
     if (code.value > before) {

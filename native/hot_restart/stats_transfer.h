@@ -3,10 +3,12 @@
 // ones. Histograms stay with their process. The control thread's.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -35,11 +37,14 @@ class StatsExport {
     std::vector<stats::BlockBase::Code> codes;
   };
 
+  // What was told of the block, or of the one that it has succeeded.
+  Told& entryOf(const std::shared_ptr<stats::BlockBase>& block);
   void tell(const stats::BlockBase& block, Told* told, std::string* batch);
   void tellKept(std::string* batch);
 
   const stats::Registry& registry_;
-  std::unordered_map<const stats::BlockBase*, Told> told_;
+  // By prefix and layout: no two that are shown have the same.
+  std::map<std::pair<std::string, const stats::Layout*>, Told> told_;
   // By full name.
   std::unordered_map<std::string, uint64_t> told_kept_;
   // Of this round.

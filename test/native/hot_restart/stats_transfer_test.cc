@@ -161,6 +161,34 @@ TEST("a reset counter counts from there, in both processes") {
   EXPECT(second.value("cluster.a.upstream_rq_total") == 2);
 }
 
+TEST("a scope that is renewed is told once, and one that comes anew from 0") {
+  Process first;
+  Process second;
+  StatsExport to_second(first.registry);
+  const auto pass = [&] { EXPECT(importStats(second.registry, tell(to_second))); };
+  first.worker().add(Counter::UpstreamRqTotal, 5);
+  first.worker().countResponse(CodeVariant::All, 200);
+  pass();
+  auto next = first.registry.renew<stats::Cluster>(stats::clusterScope("a"));
+  pass();
+  EXPECT(second.value("cluster.a.upstream_rq_total") == 5);
+  first.block = next;
+  first.registry.sweep();
+  pass();
+  first.worker().add(Counter::UpstreamRqTotal);
+  first.worker().countResponse(CodeVariant::All, 200);
+  pass();
+  EXPECT(second.value("cluster.a.upstream_rq_total") == 6);
+  EXPECT(second.value("cluster.a.upstream_rq_200") == 2);
+  // Now it is gone, and another has its name.
+  next.reset();
+  first.block.reset();
+  first.block = first.registry.create<stats::Cluster>(stats::clusterScope("a"));
+  first.worker().add(Counter::UpstreamRqTotal, 3);
+  pass();
+  EXPECT(second.value("cluster.a.upstream_rq_total") == 9);
+}
+
 TEST("sinks get what is added after the takeover, not the totals that came with it") {
   Process first;
   Process second;
