@@ -23,6 +23,8 @@ void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& h
   stats::Shard<stats::Cluster>& stats = cluster.stats();
   limits().connections.take();
   limits().pending_requests.take();
+  // In the real server it is of a pool of its host's.
+  if (is_http1) limits().connection_pools.touch();
   stats.add(ClusterCounter::UpstreamCxTotal);
   if (is_http1) stats.add(ClusterCounter::UpstreamCxHttp1Total);
   stats.up(ClusterGauge::UpstreamCxActive);
@@ -78,6 +80,8 @@ void ConnectionCounts::end(bool by_peer) {
   by_peer = by_peer && !(is_http1_ && before == State::Connected);
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   limits().connections.giveBack();
+  // Where a host's pools of all priorities go together.
+  if (is_http1_) cluster_->cluster().limits(1).connection_pools.touch();
   stats.down(ClusterGauge::UpstreamCxActive);
   stats.add(ClusterCounter::UpstreamCxDestroy);
   stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemote

@@ -68,6 +68,7 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
   };
   holdInflated(stats::plainScope(manager + "main_thread."));
   for (unsigned i = 0; i < workers; ++i) holdInflated(stats::workerScope(manager, i));
+  showCount();
 }
 
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {

@@ -97,7 +97,6 @@ class Clusters {
   // What is made only when someone reads or it is sent: circuit breakers, and what single hosts
   // have counted.
   void refreshGauges();
-  void showStarted();
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& all() const { return clusters_; }
 
  private:

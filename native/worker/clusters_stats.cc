@@ -145,8 +145,6 @@ void Clusters::refreshGauges() {
   endpoint_stats_.refresh(clusters_, &registry_);
 }
 
-void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, warming_.size()); }
-
 void Clusters::setWarming(const std::string& name, Warming warming) {
   const auto found = clusters_.find(name);
   if (found == clusters_.end()) return;
@@ -161,7 +159,6 @@ void Clusters::setWarming(const std::string& name, Warming warming) {
   forgetWarming(name);
   if (warming != Warming::None) warming_[name] = warming;
   if (warming == Warming::New) ++new_warming_;
-  showStarted();
   showCount();
 }
 
@@ -170,13 +167,14 @@ void Clusters::forgetWarming(const std::string& name) {
   if (found == warming_.end()) return;
   if (found->second == Warming::New) --new_warming_;
   warming_.erase(found);
-  showStarted();
+  showCount();
 }
 
 // No thread waits for the first request before it knows a cluster.
 void Clusters::showCount() {
   const uint64_t count = clusters_.size() - hidden_;
   stats_->shard(0)->set(Gauge::ActiveClusters, count - new_warming_);
+  stats_->shard(0)->set(Gauge::WarmingClusters, warming_.size());
   for (const auto& inflated : inflated_stats_) {
     inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
   }

@@ -178,7 +178,6 @@ std::vector<ApplyError> DataPlane::start() {
     errors.push_back({"worker", "guard_dog",
                       std::string("cannot start its thread: ") + std::strerror(unwatched)});
   }
-  clusters_.showStarted();
   return errors;
 }
 

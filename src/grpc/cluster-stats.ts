@@ -20,7 +20,8 @@ export type ClusterNative = Pick<
   | 'clusterPrefix'
 >;
 
-const HELD = ['outbound_control_frames_active', 'outbound_frames_active', 'pending_send_bytes'];
+const HELD = ['outbound_frames_active', 'pending_send_bytes'] as const;
+type Held = (typeof HELD)[number] | 'outbound_control_frames_active';
 
 export class ClusterStats {
   readonly #cluster: string;
@@ -61,8 +62,8 @@ export class ClusterStats {
   }
 
   /** What HTTP/2 itself holds back: nothing that this process would know of. */
-  showNothingHeld(): void {
-    for (const gauge of HELD) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
+  showNothingHeld(gauges: readonly Held[] = HELD): void {
+    for (const gauge of gauges) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
   }
 
   /** Whether one was left, and is taken. */

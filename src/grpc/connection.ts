@@ -206,7 +206,11 @@ export class Connection {
     this.#session = session;
     session.unref();
     session.on('error', () => undefined);
-    session.once('remoteSettings', () => (this.#isHeard = true));
+    session.once('remoteSettings', () => {
+      this.#isHeard = true;
+      // They are acknowledged, which is the first frame of that kind.
+      this.#stats.showNothingHeld(['outbound_control_frames_active']);
+    });
     const left = (): void => {
       this.#stats.count('upstream_cx_close_notify');
       this.drain();

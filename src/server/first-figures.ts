@@ -21,6 +21,7 @@ export function showFirstFigures(
   stats.countDeprecated(deprecatedUseCount);
   stats.count('server.wip_protos', 0);
   stats.count('server.dynamic_unknown_fields', 0);
+  stats.count('cluster_manager.cluster_added', 0);
 }
 
 /** The first six digits of the commit's name, as a number. */

@@ -38,6 +38,7 @@ export class DiscoveryStream {
   #isStopped = false;
   /** Written when a token is there. */
   readonly #waiting: (() => Buffer)[] = [];
+  #hasEverWaited = false;
   #tokens: number;
   #refilledMs = performance.now();
   #refill: NodeJS.Timeout | undefined;
@@ -117,7 +118,7 @@ export class DiscoveryStream {
     this.#stream = undefined;
     this.#waiting.length = 0;
     this.#gauge('connected_state', 0);
-    this.#gauge('pending_requests', 0);
+    this.#showPending();
     const method = this.#method.slice(this.#method.lastIndexOf('/') + 1);
     const { service } = this.#plan;
     const to = service.kind === 'envoy' ? service.cluster.name : service.target;
@@ -139,7 +140,15 @@ export class DiscoveryStream {
       const encode = this.#waiting.shift();
       if (encode) this.#stream.write(encode(), () => undefined);
     }
-    this.#gauge('pending_requests', this.#waiting.length);
+    this.#showPending();
+  }
+
+  /** As in the real server, nobody has used it before a request had to wait. */
+  #showPending(): void {
+    const { length } = this.#waiting;
+    if (length === 0 && !this.#hasEverWaited) return;
+    this.#hasEverWaited = true;
+    this.#gauge('pending_requests', length);
   }
 
   #takeToken(): boolean {

@@ -46,6 +46,7 @@ export class ScopeSubscription {
   #onFirst: () => void = () => undefined;
   /** Scopes whose routes are not asked for before a request wants them. */
   readonly #lazy = new Map<string, () => void>();
+  #hasOnDemand = false;
 
   constructor(
     plan: SrdsPlan,
@@ -214,7 +215,11 @@ export class ScopeSubscription {
     const { stats } = this.#host;
     const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
     stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
-    stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
+    // As in the real server, nobody has used it before there is one.
+    if (onDemand > 0 || this.#hasOnDemand) {
+      stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
+      this.#hasOnDemand = true;
+    }
     this.#countActive();
     if (!isChanged) return;
     stats.count(`${this.#statPrefix}config_reload`);
