@@ -3,7 +3,8 @@
 import { unawaited } from '../base/bugs.js';
 import { startImmediate, startTimeout } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
-import { fetchOf, type HttpAnswer } from '../jwks/http-fetch.js';
+import { HttpFetcher } from '../http/http-fetcher.js';
+import type { HttpAnswer } from '../http/pooled-client.js';
 import type { NativeProxy } from '../native.js';
 import type { LiveSources, TokenSource } from '../plan/live-sources.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
@@ -26,6 +27,7 @@ const LEAST_MS = 100;
 export class Tokens {
   readonly #host: TokensHost;
   readonly #live: LiveSources;
+  readonly #http: HttpFetcher;
   readonly #timers = new Map<number, NodeJS.Timeout>();
   /** When the token that workers have ends. */
   readonly #ends = new Map<number, number>();
@@ -34,6 +36,7 @@ export class Tokens {
   constructor(live: LiveSources, host: TokensHost) {
     this.#host = host;
     this.#live = live;
+    this.#http = new HttpFetcher(host.native, host.stats);
   }
 
   /** Resolves when each has been asked for once. */
@@ -53,6 +56,7 @@ export class Tokens {
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#http.close();
   }
 
   async #renew(id: number, source: TokenSource): Promise<void> {
@@ -80,7 +84,7 @@ export class Tokens {
 
   /** Undefined: there is none, which is counted. */
   async #fetch(source: TokenSource): Promise<Token | undefined> {
-    const { native, stats, log } = this.#host;
+    const { stats, log } = this.#host;
     const fail = (why: string, message: string): undefined => {
       stats.count(`${source.statPrefix}token_fetch_failed_on_${why}`);
       log('error', message);
@@ -100,7 +104,7 @@ export class Tokens {
       headers: headersOf(source),
       body: bodyOf(source, secret),
     };
-    const answer = await fetchOf(source.endpoint, request, native, stats);
+    const answer = await this.#http.fetch(source.endpoint, request);
     if (this.#isStopped) return undefined;
     if (answer?.status !== OK) {
       return fail('bad_response_code', `Oauth response code: ${answer?.status ?? 503}`);

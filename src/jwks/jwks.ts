@@ -3,12 +3,12 @@ import { ownHeader } from '../base/own-headers.js';
 import { guarded, unawaited } from '../base/bugs.js';
 import { startImmediate, startTimeout } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
+import { HttpFetcher } from '../http/http-fetcher.js';
 import type { ApplyError, NativeProxy } from '../native.js';
 import { ASK_JWKS } from '../native.js';
 import { compileJwks } from '../plan/jwt/jwks.js';
 import type { JwksSource, JwksSources } from '../plan/jwks-source.js';
 import { encodeUpdate, type JwksUpdate } from '../plan/plan.gen.js';
-import { fetchOf } from './http-fetch.js';
 
 type Native = ClusterNative & Pick<NativeProxy, 'apply' | 'onAsk'>;
 
@@ -23,6 +23,7 @@ const OK = 200;
 export class JwksFetches {
   readonly #sources: JwksSources;
   readonly #host: JwksHost;
+  readonly #http: HttpFetcher;
   readonly #fetching = new Set<number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isStopped = false;
@@ -31,6 +32,7 @@ export class JwksFetches {
   constructor(sources: JwksSources, host: JwksHost) {
     this.#sources = sources;
     this.#host = host;
+    this.#http = new HttpFetcher(host.native, host.stats);
     const take = (what: number, id: number): void => {
       if (what === ASK_JWKS) this.#ask(id);
     };
@@ -59,6 +61,7 @@ export class JwksFetches {
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#http.close();
   }
 
   #ask(id: number): void {
@@ -71,7 +74,7 @@ export class JwksFetches {
   async #fetch(id: number, source: JwksSource): Promise<void> {
     if (this.#fetching.has(id) || this.#isStopped) return;
     this.#fetching.add(id);
-    const { native, stats, log } = this.#host;
+    const { log } = this.#host;
     const headers = {
       'user-agent': 'Go-browser',
       [ownHeader('internal')]: 'true',
@@ -80,7 +83,7 @@ export class JwksFetches {
         [ownHeader('expected-rq-timeout-ms')]: String(source.timeoutMs),
       }),
     };
-    const answer = await fetchOf(source, { method: 'GET', headers }, native, stats);
+    const answer = await this.#http.fetch(source, { method: 'GET', headers });
     this.#fetching.delete(id);
     if (this.#isStopped) return;
     const keys = answer?.status === OK ? compileJwks(answer.body.toString()) : undefined;

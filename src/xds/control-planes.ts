@@ -3,7 +3,7 @@
 import type { GrpcClients } from '../grpc/clients.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { ClusterNative } from '../grpc/cluster-stats.js';
-import { ClusterHttp, type HttpAnswer } from '../http/cluster-http.js';
+import { ClusterHttp, type TextAnswer } from '../http/cluster-http.js';
 import type { NativeProxy } from '../native.js';
 import type { GrpcServicePlan } from '../plan/service-plan.js';
 import type { RestSource, Source, StreamPlan } from '../plan/sources.js';
@@ -84,7 +84,7 @@ export class ControlPlanes {
     for (const one of this.#http.values()) one.close();
   }
 
-  #post(source: RestSource, path: string, body: string): Promise<HttpAnswer | undefined> {
+  #post(source: RestSource, path: string, body: string): Promise<TextAnswer | undefined> {
     const { name } = source.cluster;
     const known = this.#http.get(name);
     const { native, stats } = this.#host;

@@ -4,7 +4,7 @@ import { startTimeout } from '../base/timers.js';
 import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { formatIssue } from '../config/issues/issue.js';
 import { loadJson } from '../config/load.js';
-import type { HttpAnswer } from '../http/cluster-http.js';
+import type { TextAnswer } from '../http/cluster-http.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { RestSource } from '../plan/sources.js';
 import type { envoy_service_discovery_v3_DiscoveryResponse as DiscoveryResponse } from '../../build/messages.gen.js';
@@ -24,7 +24,7 @@ export interface RestParts {
   /** As JSON has it. */
   readonly node: PlainObject;
   /** Undefined: there is no whole answer. */
-  readonly post: (path: string, body: string) => Promise<HttpAnswer | undefined>;
+  readonly post: (path: string, body: string) => Promise<TextAnswer | undefined>;
 }
 
 export class RestSubscription implements Transport {

@@ -1,0 +1,71 @@
+// HTTP/1.1 to the hosts of clusters, as the real server's own client asks them: within a time, and again
+// where that may help.
+import { createRequire } from 'node:module';
+import { timeoutSignal } from '../base/timers.js';
+import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
+import type { HttpSource } from '../plan/jwks-source.js';
+import { HttpPool } from './http-pool.js';
+import type { HttpAnswer, HttpRequest } from './pooled-client.js';
+
+/** An answer that is longer is none. */
+const LONGEST_BYTES = 16 * 2 ** 20;
+const FIRST_ERROR = 500;
+
+export class HttpFetcher {
+  readonly #counted: { readonly native: ClusterNative; readonly stats: StatsHost };
+  /** By the cluster's name. */
+  readonly #pools = new Map<string, HttpPool>();
+
+  constructor(native: ClusterNative, stats: StatsHost) {
+    this.#counted = { native, stats };
+  }
+
+  /** Undefined: there is no whole answer within the time, whatever was tried. */
+  async fetch(
+    source: HttpSource,
+    request: Pick<HttpRequest, 'method' | 'headers' | 'body'>,
+  ): Promise<HttpAnswer | undefined> {
+    const pool = this.#poolOf(source);
+    const { stats } = pool;
+    if (!stats || !source.cluster()) return undefined;
+    stats.countCall();
+    const signal = source.timeoutMs > 0 ? timeoutSignal(source.timeoutMs) : undefined;
+    const headers = { host: source.host, ...request.headers };
+    for (let tries = 0; ; tries += 1) {
+      const answer = await pool.ask({
+        ...{ ...request, headers, signal },
+        ...{ path: source.path, isSized: true },
+      });
+      if (answer && answer.status < FIRST_ERROR) return answer;
+      if (tries >= source.retries || signal?.aborted) return answer;
+      stats.count('upstream_rq_retry');
+      stats.count('upstream_rq_retry_backoff_exponential');
+      await pause(backOffMs(source, tries), signal);
+    }
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+    this.#pools.clear();
+  }
+
+  #poolOf({ clusterName, cluster }: HttpSource): HttpPool {
+    const known = this.#pools.get(clusterName);
+    if (known) return known;
+    const pool = new HttpPool(clusterName, cluster, this.#counted, LONGEST_BYTES);
+    this.#pools.set(clusterName, pool);
+    return pool;
+  }
+}
+
+/** As the real server: by chance, up to a bound that doubles. */
+function backOffMs({ backOff }: HttpSource, tries: number): number {
+  return Math.random() * Math.min(backOff.baseMs * 2 ** (tries + 1), backOff.maxMs);
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { setTimeout: wait } = createRequire(import.meta.url)(
+    'node:timers/promises',
+  ) as typeof import('node:timers/promises');
+  await wait(ms, undefined, { ...(signal && { signal }), ref: false }).catch(() => undefined);
+}

@@ -1,0 +1,100 @@
+// HTTP/1.1 to the hosts of a cluster, over connections that last. Whatever the control thread asks for by
+// HTTP goes through one.
+import { undici } from '../base/late-modules.js';
+import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
+import type { ControlHost } from '../native.js';
+import type { GrpcClusterPlan } from '../plan/service-plan.js';
+import { answered, PooledClient, type HttpAnswer, type HttpRequest } from './pooled-client.js';
+
+/** What there is of a cluster by its name; undefined: nothing. */
+export type FindCluster = (name: string) => GrpcClusterPlan | undefined;
+
+/** Those that wait for an answer; others are lost at once. */
+const MOST_REQUESTS = 1024;
+
+export class HttpPool {
+  readonly #name: string;
+  readonly #findCluster: FindCluster;
+  readonly #native: ClusterNative;
+  readonly #host: StatsHost;
+  readonly #longestBytes: number;
+  readonly #idle = new Map<string, PooledClient[]>();
+  readonly #all = new Set<PooledClient>();
+  #stats: ClusterStats | undefined;
+
+  constructor(
+    name: string,
+    findCluster: FindCluster,
+    counted: { readonly native: ClusterNative; readonly stats: StatsHost },
+    /** An answer that is longer breaks off. */
+    longestBytes: number,
+  ) {
+    this.#name = name;
+    this.#longestBytes = longestBytes;
+    this.#findCluster = findCluster;
+    this.#native = counted.native;
+    this.#host = counted.stats;
+    // Loaded before the first request waits for it.
+    undici();
+  }
+
+  get isThere(): boolean {
+    return this.#native.clusterPrefix(this.#name) !== undefined;
+  }
+
+  /** Undefined: the cluster is not there. */
+  get stats(): ClusterStats | undefined {
+    if (!this.isThere) return undefined;
+    return (this.#stats ??= new ClusterStats(this.#name, this.#native, this.#host));
+  }
+
+  /** The answer of a host, or one in its place; undefined: it broke off. */
+  async ask(request: HttpRequest): Promise<HttpAnswer | undefined> {
+    const plan = this.#findCluster(this.#name);
+    const { stats } = this;
+    if (!plan || !stats) return { status: 503, body: Buffer.alloc(0) };
+    const host = stats.chooseHost();
+    if (!host) return answered(stats, 503);
+    if (this.#all.size >= MOST_REQUESTS || !stats.tryTake('requests')) {
+      stats.count('upstream_rq_pending_overflow');
+      return answered(stats, 503);
+    }
+    try {
+      return await this.#askOf(host, plan, stats, request);
+    } finally {
+      stats.giveBack('requests');
+    }
+  }
+
+  close(): void {
+    for (const client of [...this.#all]) client.close();
+  }
+
+  async #askOf(
+    host: ControlHost,
+    plan: GrpcClusterPlan,
+    stats: ClusterStats,
+    request: HttpRequest,
+  ): Promise<HttpAnswer | undefined> {
+    const key = `${host.address} ${host.port}`;
+    const client = this.#idle.get(key)?.pop() ?? this.#open(key, host, plan, stats);
+    const answer = await client.ask(request);
+    if (client.isUsable) {
+      const idle = this.#idle.get(key) ?? [];
+      idle.push(client);
+      this.#idle.set(key, idle);
+    }
+    return answer;
+  }
+
+  #open(key: string, host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {
+    const client = new PooledClient(host, plan, stats, this.#longestBytes, () => {
+      this.#all.delete(client);
+      const idle = this.#idle.get(key)?.filter((one) => one !== client) ?? [];
+      if (idle.length > 0) this.#idle.set(key, idle);
+      else this.#idle.delete(key);
+    });
+    this.#all.add(client);
+    return client;
+  }
+}
