@@ -24,7 +24,7 @@ import {
   type JwtRequirement,
   type JwtRule,
 } from '../../plan/plan.gen.js';
-import { compileMatch } from '../../plan/route/route.js';
+import { compileTargetMatch } from '../../plan/route/route.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.jwt_authn.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.JwtAuthentication`, [
@@ -202,7 +202,7 @@ function compileRule(
   scope: Scope,
   named: readonly JwtNamedRequirement[],
 ): JwtRule {
-  const match = compileMatch(rule.match ?? {}, place.field('match'), scope.context);
+  const match = compileTargetMatch(rule.match ?? {}, place.field('match'));
   if (rule.requirement_name !== undefined) {
     const found = named.find(({ name }) => name === rule.requirement_name);
     if (!found) {

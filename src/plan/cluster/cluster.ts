@@ -36,7 +36,7 @@ import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileHostSource } from './host-source.js';
-import { checkUpstreamPool } from './upstream-pool.js';
+import { checkQueuingPolicies, checkUpstreamPool } from './upstream-pool.js';
 
 // How often hosts are cleaned up only counts for those of ORIGINAL_DST. Metadata is read where it is
 // asked for.
@@ -96,7 +96,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'lrs_report_endpoint_metrics',
   'per_connection_buffer_high_watermark_timeout',
   'stats_matcher',
-  'use_tcp_for_dns_lookups',
+  'queuing_policies',
 ]);
 const TRACKED = supportedFields<TrackedStats>('envoy.config.cluster.v3.TrackClusterStats', [
   'timeout_budgets',
@@ -160,6 +160,7 @@ export function compileCluster(
   const isProvided = typed.aggregate !== undefined || typed.forwardProxy !== undefined;
   const balancer = compileBalancer(message, place, context, isProvided);
   checkUpstreamPool(message.upstream_config, place.field('upstream_config'));
+  checkQueuingPolicies(message.queuing_policies, place.field('queuing_policies'));
   const socket = compileUpstreamSocket(
     message.transport_socket,
     place.field('transport_socket'),

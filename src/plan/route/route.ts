@@ -166,20 +166,11 @@ export function compileMatch(
   place: Place,
   context: CompileContext,
 ): RouteMatch {
-  refuseOtherFields(place, message, MATCH);
   const tls = message.tls_context ?? {};
   refuseOtherFields(place.field('tls_context'), tls, TLS_MATCH);
   const fraction = message.runtime_fraction;
   return {
-    ...compilePath(message, place),
-    ignore_case: message.case_sensitive === false,
-    headers: (message.headers ?? []).flatMap(
-      (header, index) => compileHeaderMatcher(header, place.field('headers').index(index)) ?? [],
-    ),
-    query_parameters: (message.query_parameters ?? []).flatMap(
-      (query, index) =>
-        compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
-    ),
+    ...compileTargetMatch(message, place),
     grpc: message.grpc !== undefined,
     certificate_presented: tls.presented,
     certificate_validated: tls.validated,
@@ -193,6 +184,22 @@ export function compileMatch(
       compileFilterState(matcher, place.field('filter_state').index(index)),
     ),
     ...(fraction && compileShare(fraction, context)),
+  };
+}
+
+/** By what the request's head alone says: as filters match it, which look at nothing else. */
+export function compileTargetMatch(message: RouteMatchMessage, place: Place): RouteMatch {
+  refuseOtherFields(place, message, MATCH);
+  return {
+    ...compilePath(message, place),
+    ignore_case: message.case_sensitive === false,
+    headers: (message.headers ?? []).flatMap(
+      (header, index) => compileHeaderMatcher(header, place.field('headers').index(index)) ?? [],
+    ),
+    query_parameters: (message.query_parameters ?? []).flatMap(
+      (query, index) =>
+        compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
+    ),
   };
 }
 
