@@ -103,7 +103,7 @@ std::string_view takeAuthority(const Target& target, RequestHead& head) {
   std::string_view named;
   for (HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Host) continue;
-    if (host) return kTwoHosts;
+    if (host && target.form != Target::Form::Absolute) return kTwoHosts;
     host = &entry;
     named = entry.value();
     entry.remove();
@@ -112,7 +112,8 @@ std::string_view takeAuthority(const Target& target, RequestHead& head) {
       target.form == Target::Form::Absolute || target.form == Target::Form::Authority;
   head.path = target.path;
   head.authority = is_in_target ? target.authority : named;
-  // That of a target is valid, or would be none.
+  // That of a target is valid, or would be none; then nobody looks at what the headers say.
+  if (target.form == Target::Form::Absolute) return {};
   return isValidAuthority(named) ? std::string_view() : kInvalidAuthorityDetails;
 }
 

@@ -34,7 +34,8 @@ inline constexpr std::string_view kInvalidAuthorityDetails = "http.invalid_autho
 
 // Gives the head the path and authority that its target names, and takes its host header out, which
 // names the authority where the target does not. Details of a 400 as above: there may be one such
-// line at most, and a valid one (RFC 9112 §3.2).
+// line at most, and a valid one (RFC 9112 §3.2), but for the absolute form, beside which it is
+// ignored (§3.2.2).
 std::string_view takeAuthority(const Target& target, RequestHead& head);
 
 }  // namespace fairlead::http

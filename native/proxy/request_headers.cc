@@ -339,6 +339,7 @@ RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& co
   const std::string_view scheme = proto ? proto->value() : config.ownScheme();
   if (!proto) headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", scheme);
   facts.scheme = equalsIgnoreCase(scheme, "https") ? "https" : "http";
+  facts.lacks_scheme = scheme.empty() && plan.scheme_overwrite.empty();
   if (!plan.scheme_overwrite.empty()) {
     facts.scheme = plan.scheme_overwrite;
     headers.set(HeaderId::XForwardedProto, plan.scheme_overwrite);

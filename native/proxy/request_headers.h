@@ -16,6 +16,8 @@ namespace fairlead::proxy {
 struct RequestFacts {
   // "http" or "https", from x-forwarded-proto, or the configuration's.
   std::string_view scheme;
+  // Its x-forwarded-proto is there, and empty: no route is for such a request.
+  bool lacks_scheme = false;
   // The client as far as it can be trusted.
   net::Address client;
   bool internal = false;

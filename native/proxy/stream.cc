@@ -208,6 +208,7 @@ void Stream::findRoute(http::RequestHead& head) {
   }
   if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) facts.scheme = info_.scheme;
   info_.client_address = facts.client;
+  info_.lacks_scheme = facts.lacks_scheme;
   info_.is_internal = facts.internal;
   info_.scheme = facts.scheme;
   if (config.plan.always_set_request_id_in_response || facts.is_traced) {
@@ -250,6 +251,8 @@ void Stream::pinTable(const route::RequestView& view) {
 // Of a head that a filter has made another request of.
 void Stream::findRouteAgain(http::RequestHead& head) {
   const route::RequestView view = info_.viewOf(head);
+  const HeaderEntry* const proto = head.headers.find(HeaderId::XForwardedProto);
+  info_.lacks_scheme = !proto || proto->value().empty();
   findRouteOf(head, view);
   nameCluster(view);
 }
@@ -273,7 +276,7 @@ void Stream::findRouteOf(http::RequestHead& head, const route::RequestView& view
 void Stream::lookForRoute(http::RequestHead& head, const route::RequestView& view) {
   info_.route = nullptr;
   info_.virtual_host = info_.table ? info_.table->findHost(view) : nullptr;
-  if (!info_.virtual_host || requiresTls(view)) return;
+  if (!info_.virtual_host || info_.lacks_scheme || requiresTls(view)) return;
   info_.route = info_.table->findRoute(*info_.virtual_host, view);
   applyRouteDeadlines(head.headers);
 }
@@ -297,7 +300,7 @@ std::string_view Stream::keepScheme(std::string_view scheme) {
 bool Stream::requiresTls(const route::RequestView& view) const {
   using RequireTls = plan::VirtualHost::RequireTls;
   const RequireTls required = info_.virtual_host->plan.require_tls;
-  if (required == RequireTls::None) return false;
+  if (required == RequireTls::None || info_.lacks_scheme) return false;
   // Whatever the request says of its scheme.
   const HeaderEntry* const forwarded = view.headers->find(HeaderId::XForwardedProto);
   if (forwarded && forwarded->value() == "https") return false;

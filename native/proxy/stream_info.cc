@@ -171,7 +171,8 @@ void StreamInfo::clear() {
   scheme = {};
   client_address = {};
   connect_port = 0;
-  is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
+  lacks_scheme = is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc =
+      is_health_check = false;
   is_answer_whole = tells_other_route = false;
   is_upgrade = is_websocket = is_extended_connect = is_granted = false;
   upgrade = nullptr;

@@ -36,6 +36,8 @@ struct StreamInfo {
   http::RequestHead* live_head = nullptr;
   // "http" or "https", or what the configuration says instead; empty: nobody has looked so far.
   std::string_view scheme;
+  // As RequestFacts has it.
+  bool lacks_scheme = false;
   bool is_internal = false;
   bool is_http_10 = false;
   bool is_http2 = false;

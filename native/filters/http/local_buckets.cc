@@ -86,14 +86,19 @@ LocalBuckets::Verdict LocalBuckets::take(const std::vector<Descriptor>& descript
   };
   std::vector<Found> found;
   if (!descriptors.empty()) found = find(descriptors, now_us);
+  // Those behind one in shadow mode are asked all the same.
+  Found* shadowed = nullptr;
   for (Found& one : found) {
     const uint64_t hits = one.asked->hits.value_or(1);
     if (takes(*one.bucket, hits, shares, now_us)) continue;
-    return verdict(one.limit->shadow_mode, one.limit->shadow_mode, one);
+    if (!one.limit->shadow_mode) return verdict(false, false, one);
+    if (!shadowed) shadowed = &one;
   }
-  if (!found.empty() && !always_asks_own_) return verdict(true, false, found[0]);
-  if (is_closed_) return {false, false, nullptr, nullptr};
-  if (own_ && !takes(*own_, 1, shares, now_us)) return {false, false, own_.get(), nullptr};
+  if (found.empty() || always_asks_own_) {
+    if (is_closed_) return {false, false, nullptr, nullptr};
+    if (own_ && !takes(*own_, 1, shares, now_us)) return {false, false, own_.get(), nullptr};
+  }
+  if (shadowed) return verdict(true, true, *shadowed);
   if (!found.empty()) return verdict(true, false, found[0]);
   return {true, false, own_.get(), nullptr};
 }

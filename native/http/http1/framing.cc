@@ -44,21 +44,22 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
     return FramingResult{{}, false, codecError(fault), true};
   };
   if (found.lengths_twice) return badLength(ScanError::Fault::Lengths);
-  if (found.codings_twice) return refusedFraming(kInvalidTransferEncoding);
-  if (found.coding) {
-    const bool chunked = equalsIgnoreCase(found.coding->value(), "chunked");
-    if (found.length && !(chunked && rules.allow_chunked_length))
-      return refusedFraming(kBothLengths);
-    if (!chunked) return refusedFraming(kInvalidTransferEncoding);
-    // Chunked wins; the length goes no further.
+  const bool chunked =
+      found.coding && !found.codings_twice && equalsIgnoreCase(found.coding->value(), "chunked");
+  const bool chunked_wins = chunked && rules.allow_chunked_length;
+  uint64_t bytes = 0;
+  if (found.length && !chunked_wins) {
+    const bool is_length = parseDecimal(found.length->value(), &bytes);
+    const bool has_too_many = found.codings_twice && !rules.allow_chunked_length;
+    if (!is_length || has_too_many) return badLength(ScanError::Fault::Length);
+    if (found.coding && !found.codings_twice) return refusedFraming(kBothLengths);
+  }
+  if (found.coding && !chunked) return refusedFraming(kInvalidTransferEncoding);
+  if (chunked) {
+    // The length goes no further.
     if (found.length) found.length->remove();
     result.framing.kind = BodyFraming::Kind::Chunked;
     return result;
-  }
-  if (!found.length) return result;
-  uint64_t bytes;
-  if (!parseDecimal(found.length->value(), &bytes)) {
-    return badLength(ScanError::Fault::Length);
   }
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
@@ -71,15 +72,17 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
 
 FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules) {
   const Declared found = declaredBy(head.headers);
-  // Who passed it on without knowing the coding framed it otherwise (RFC 9112 §6.1).
-  if (found.coding && head.version == http::Version::Http10) return refusedFraming(kCodedHttp10);
   // What follows a CONNECT is the tunnel's (RFC 9110 §9.3.6).
   if (head.method == "CONNECT") {
     if (found.coding) return refusedFraming(kInvalidTransferEncoding);
     if (found.length && found.length->value() != "0") return refusedFraming(kBodyOfConnect);
     if (found.length) found.length->remove();
   }
-  return framingOf(found, rules);
+  const FramingResult framing = framingOf(found, rules);
+  // Who passed it on without knowing the coding framed it otherwise (RFC 9112 §6.1).
+  const bool is_coded_http10 = found.coding && head.version == http::Version::Http10;
+  return framing.ok && is_coded_http10 && rules.accepts_http_10 ? refusedFraming(kCodedHttp10)
+                                                                : framing;
 }
 
 FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,

@@ -35,6 +35,8 @@ struct FramingResult {
 struct FramingRules {
   // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
   bool allow_chunked_length = false;
+  // Of requests: else one of HTTP/1.0 is refused in any case.
+  bool accepts_http_10 = true;
 };
 
 // Where chunked wins over a length (allow_chunked_length), the length is taken out of the head.

@@ -83,6 +83,8 @@ class HeadReader {
 
   // Two lines have the name of one header that the proxy knows.
   bool repeats() const { return repeats_; }
+  // A request line without a version, which is all of a request (HTTP/0.9).
+  bool isBare() const { return is_bare_; }
   uint32_t headerBytes() const { return header_bytes_; }
   size_t used() const { return static_cast<size_t>(next_ - begin_); }
 
@@ -116,7 +118,8 @@ class HeadReader {
     skipBlanks();
     // What is not said to be 1.1 is 1.0, be it 0.9 or 2.0; whether that is served is the caller's.
     out->version = http::Version::Http10;
-    if (next_ < end_ && *next_ == '\r') return readLineEnd();
+    is_bare_ = next_ < end_ && *next_ == '\r';
+    if (is_bare_) return readLineEnd();
     const ScanResult version = readVersion(&out->version);
     if (version.state != Scan::Complete) return version;
     skipBlanks();
@@ -309,6 +312,7 @@ class HeadReader {
   // Of those that do not count.
   uint32_t spared_ = 0;
   bool repeats_ = false;
+  bool is_bare_ = false;
 };
 
 // A head that is not complete yet is too large already when it fills the limit.
@@ -328,7 +332,7 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
   out->headers.clear();
   reader.skipEmptyLines();
   ScanResult result = reader.readRequestLine(limits.takes_any_method, out);
-  if (result.state == Scan::Complete) {
+  if (result.state == Scan::Complete && !reader.isBare()) {
     result = reader.readHeaders(limits, &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());

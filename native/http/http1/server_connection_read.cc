@@ -189,7 +189,8 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     refuse(scan.error);
     return size;
   }
-  const FramingResult framing = requestFraming(head, {settings_.allow_chunked_length});
+  const FramingResult framing =
+      requestFraming(head, {settings_.allow_chunked_length, settings_.accept_http_10});
   if (!framing.ok) {
     refuse(framing.error, framing.is_unread ? 0 : head.header_bytes);
     return size;

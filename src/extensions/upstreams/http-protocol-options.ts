@@ -14,7 +14,7 @@ import { refuseOtherFields, supportedFields } from '../../plan/message/supported
 import { Cluster_Protocol as Protocol, type RequestRules } from '../../plan/plan.gen.js';
 import { compileHashPolicies } from '../../plan/route/hash-policies.js';
 import { compileMirrors } from '../../plan/route/mirrors.js';
-import { compileRetries } from '../../plan/route/retry-policy.js';
+import { compileClusterRetries } from '../../plan/route/retry-policy.js';
 import { compileUpstreamFilters } from '../http/upstream-filters.js';
 
 const TYPE = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -88,7 +88,7 @@ function compileRules(
       scope,
     )?.slice(),
     hash_policies: compileHashPolicies(config.hash_policy, place.field('hash_policy')),
-    retry: compileRetries(config, place, context),
+    retry: compileClusterRetries(config, place, context),
     error_match:
       outlier?.error_matcher &&
       compileMatch(outlier.error_matcher, place.field('outlier_detection').field('error_matcher')),

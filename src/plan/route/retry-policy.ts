@@ -63,6 +63,23 @@ export interface RetrySource {
   readonly retry_policy_typed_config?: Any;
 }
 
+/** Of a cluster, for routes without one: as in the real server, the times of tries are the routes' alone. */
+export function compileClusterRetries(
+  source: RetrySource,
+  place: Place,
+  context: CompileContext,
+): RetryPolicy | undefined {
+  const retries = compileRetries(source, place, context);
+  if (!retries) return undefined;
+  for (const field of ['per_try_timeout', 'per_try_idle_timeout'] as const) {
+    if (!source.retry_policy?.[field]) continue;
+    place.field('retry_policy').field(field).warn('has no effect in the policy of a cluster', {
+      expected: 'it in the retry_policy of a route or virtual host',
+    });
+  }
+  return { ...retries, per_try_timeout_ms: 0, per_try_idle_timeout_ms: 0 };
+}
+
 /** Undefined: it says nothing of retries. */
 export function compileRetries(
   source: RetrySource,

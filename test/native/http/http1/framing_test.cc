@@ -98,7 +98,19 @@ TEST("chunked, in any case, is the only coding of a request") {
 
 TEST("length and coding together are refused, whatever they say") {
   EXPECT_EQ(ofRequest({{"content-length", "5"}, {"transfer-encoding", "chunked"}}), kBoth);
-  EXPECT_EQ(ofRequest({{"transfer-encoding", "gzip"}, {"content-length", "x"}}), kBoth);
+  EXPECT_EQ(ofRequest({{"transfer-encoding", "gzip"}, {"content-length", "5"}}), kBoth);
+}
+
+TEST("of two faults the length's own comes first, then that of two codings") {
+  constexpr const char* kCodec = "400 http1.codec_error";
+  EXPECT_EQ(ofRequest({{"transfer-encoding", "gzip"}, {"content-length", "x"}}), kCodec);
+  const Fields two = {{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}};
+  EXPECT_EQ(ofRequest(two), "501 http1.invalid_transfer_encoding");
+  Fields three = two;
+  three.push_back({"content-length", "5"});
+  EXPECT_EQ(ofRequest(three), kCodec);
+  EXPECT_EQ(ofRequest(three, {.allow_chunked_length = true}),
+            "501 http1.invalid_transfer_encoding");
 }
 
 TEST("where both are allowed, chunked wins and the length goes no further") {
@@ -113,7 +125,8 @@ TEST("where both are allowed, chunked wins and the length goes no further") {
 TEST("a transfer coding in an HTTP/1.0 request is refused, whatever else it says") {
   constexpr const char* kOld = "400 http1.transfer_encoding_in_http_1_0";
   EXPECT_EQ(ofHttp10Request({{"transfer-encoding", "chunked"}}), kOld);
-  EXPECT_EQ(ofHttp10Request({{"transfer-encoding", "gzip"}}), kOld);
+  EXPECT_EQ(ofHttp10Request({{"transfer-encoding", "gzip"}}),
+            "501 http1.invalid_transfer_encoding");
   EXPECT_EQ(ofHttp10Request({{"content-length", "5"}, {"transfer-encoding", "chunked"}},
                             {.allow_chunked_length = true}),
             kOld);
