@@ -296,9 +296,10 @@ export class EndpointSubscription {
     const { stats } = this.#host;
     stats.count(`${this.#statPrefix}assignment_timeout_received`);
     this.#staleTimer = startTimeout(() => {
-      const assignment = { ...this.#applied, hosts: [] };
-      unawaited('hosts that are gone', this.#put(assignment));
-      this.#applied = assignment;
+      // As the real server: what was said beside hosts is gone with them.
+      this.#message = this.#current = { cluster_name: this.#plan.serviceName || this.cluster };
+      this.#applied = this.#compile(this.#current, Place.root([]));
+      unawaited('hosts that are gone', this.#put(this.#applied));
       stats.count(`${this.#statPrefix}assignment_stale`);
     }, ms).unref();
   }
