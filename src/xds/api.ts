@@ -85,4 +85,9 @@ const ADS = '/envoy.service.discovery.v3.AggregatedDiscoveryService/';
 export const ADS_STREAM = `${ADS}StreamAggregatedResources`;
 export const ADS_DELTA = `${ADS}DeltaAggregatedResources`;
 
+const TOGETHER: ReadonlySet<DiscoveryApi> = new Set([EDS, LEDS, RDS, SRDS, SDS]);
+
+/** As the real server, which holds these back while whoever asks for them is made; of others each asks by itself. */
+export const isAskedTogether = (api: DiscoveryApi): boolean => TOGETHER.has(api);
+
 export const urlOf = ({ type }: DiscoveryApi): string => `type.googleapis.com/${type}`;

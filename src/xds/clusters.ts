@@ -7,7 +7,7 @@ import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Assignment, type Cluster as PlannedCluster } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
-import { CDS } from './api.js';
+import { CDS, EDS, LEDS, SDS } from './api.js';
 import { Slices } from './slices.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
@@ -260,6 +260,7 @@ export class ClusterSubscription {
     this.#isFollowing = true;
     const leave = this.#host.targets.add('CDS');
     const slices = new Slices();
+    this.#holdRequests(true);
     try {
       for (const [name, { plan, isNew }] of this.#toFollow) {
         this.#toFollow.delete(name);
@@ -270,7 +271,13 @@ export class ClusterSubscription {
       }
     } finally {
       this.#isFollowing = false;
+      this.#holdRequests(false);
       leave();
     }
+  }
+
+  /** What clusters need is asked for once for all of them. */
+  #holdRequests(isHeld: boolean): void {
+    for (const api of [EDS, LEDS, SDS]) this.#host.planes.hold(api, isHeld);
   }
 }

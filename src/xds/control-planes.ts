@@ -14,6 +14,7 @@ import { RestSubscription } from './rest-subscription.js';
 import { StreamSubscription } from './stream-subscription.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
+import type { Watcher } from './watcher.js';
 import type { Updates } from './updates.js';
 
 export interface ControlPlanesHost extends SubscriptionHost {
@@ -32,7 +33,7 @@ export interface Wanted {
   /** As Watcher's. */
   readonly prefix?: string;
   readonly statPrefix: string;
-  readonly onAnswered?: (names: readonly string[]) => void;
+  readonly onAnswered?: NonNullable<Watcher['onAnswered']>;
   readonly onAbsent?: () => void;
 }
 

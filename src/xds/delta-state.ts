@@ -7,6 +7,8 @@ import { NO_VERSION, TypeState, isIn, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
+/** All that there is, where it is asked for by a name. */
+const ALL = '*';
 const nameOf = ({ name }: RawResource): string => name;
 
 /** What is wrong; undefined: each name is there once. */
@@ -29,19 +31,50 @@ export class DeltaState extends TypeState {
   /** Names that this stream was told of. */
   #subscribed: ReadonlySet<string> = NONE;
   #isFirst = true;
+  /** On any stream. */
+  #wasAsked = false;
+  /** Versions of names of which it was said that there is nothing. */
+  readonly #nothing = new Map<string, string>();
   /** Beside what watchers ask for, and those that are to be told of yet. */
   readonly #asked = new Set<string>();
   readonly #toAsk = new Set<string>();
+  readonly #toLeave = new Set<string>();
   #answers: { readonly nonce: string; readonly error: string | undefined }[] = [];
 
   override ask(name: string): void {
     this.#asked.add(name);
     this.#toAsk.add(name);
+    this.#toLeave.delete(name);
   }
 
-  override opened(): void {
+  override forgetAsked(prefix: string): void {
+    for (const name of this.#asked) {
+      if (!name.startsWith(prefix)) continue;
+      this.#asked.delete(name);
+      if (!this.#toAsk.delete(name)) this.#toLeave.add(name);
+      this.#nothing.delete(name);
+    }
+  }
+
+  override get waitingAnswers(): number {
+    return this.#answers.length;
+  }
+
+  override wantedOf(response: DiscoveryResponse): DiscoveryResponse {
+    if (this.isWildcard) return response;
+    const names = this.names();
+    const isWanted = (name: string): boolean => isIn(names, name) || this.#asked.has(name);
+    const resources = response.resources.filter(
+      ({ name, aliases = [] }) => isWanted(name) || aliases.some(isWanted),
+    );
+    return resources.length < response.resources.length ? { ...response, resources } : response;
+  }
+
+  override opened(hasBegun = false): void {
     super.opened();
+    if (hasBegun) return;
     for (const name of this.#asked) this.#toAsk.add(name);
+    this.#toLeave.clear();
     this.#subscribed = NONE;
     this.#isFirst = true;
     this.#answers = [];
@@ -86,6 +119,7 @@ export class DeltaState extends TypeState {
       if (ofAll.length > 0 || isIn(names, resource.name)) this.known.set(resource.name, resource);
     }
     for (const name of removed) this.known.delete(name);
+    this.#keepNothing(response);
     this.tellAbsent(new Set(removed), version);
     this.keepTime(response, namesIn(response, resources));
     this.version = version;
@@ -106,11 +140,19 @@ export class DeltaState extends TypeState {
     return isHeartbeat && aliases.length === 0 && this.known.get(name)?.version !== version;
   }
 
+  #keepNothing({ resources, removed }: DiscoveryResponse): void {
+    for (const name of removed) this.#nothing.delete(name);
+    for (const { name, version, isHeartbeat, aliases = [] } of resources) {
+      if (isHeartbeat && aliases.length > 0) this.#nothing.set(name, version);
+      else this.#nothing.delete(name);
+    }
+  }
+
   #tellAnswered({ resources, removed }: DiscoveryResponse): void {
     const { ofAnswers } = this.kinds;
     if (ofAnswers.length === 0) return;
     const answered = resources.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-    for (const watcher of ofAnswers) watcher.onAnswered?.([...answered, ...removed]);
+    for (const watcher of ofAnswers) watcher.onAnswered?.([...answered, ...removed], removed);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
@@ -118,24 +160,35 @@ export class DeltaState extends TypeState {
     if (!this.isWildcard && names !== this.#subscribed) this.forgetOthers(names);
     const isFirst = this.#isFirst && this.watchers.size > 0;
     // What is asked for beside all that there is comes after it: the first request would ask for no more.
+    // The next streams are told of both at once, as the real server does.
     const isForAll = isFirst && this.isWildcard;
-    const isSame = names === this.#subscribed || isForAll;
+    const isAlone = isForAll && (!this.#wasAsked || names.size + this.#toAsk.size === 0);
+    const isSame = names === this.#subscribed || isAlone;
     const fresh = isSame ? [] : [...names].filter((name) => !this.#subscribed.has(name));
-    const asked = isForAll ? [] : [...this.#toAsk];
-    const subscribe = [...new Set([...fresh, ...asked])];
+    const asked = isAlone ? [] : [...this.#toAsk];
+    const also = isForAll && !isAlone ? [ALL] : [];
+    const subscribe = [...new Set([...also, ...fresh, ...asked])].sort();
     for (const name of asked) this.#toAsk.delete(name);
-    const unsubscribe = isSame ? [] : [...this.#subscribed].filter((name) => !names.has(name));
+    const gone = isSame ? [] : [...this.#subscribed].filter((name) => !names.has(name));
+    const unsubscribe = [...gone, ...this.#toLeave].sort();
+    this.#toLeave.clear();
     const hasNews = subscribe.length > 0 || unsubscribe.length > 0;
     const answer = this.#answers.shift();
     if (!hasNews && !isFirst && !answer) return undefined;
-    if (!isForAll) this.#subscribed = names;
+    if (!isAlone) this.#subscribed = names;
     this.#isFirst &&= !isFirst;
+    this.#wasAsked = true;
     return encodeDelta({
       ...{ node, url: this.url, subscribe, unsubscribe },
-      versions: isFirst ? [...this.known].map(([name, { version }]) => [name, version]) : [],
+      versions: isFirst ? this.#versions() : [],
       nonce: answer?.nonce ?? '',
       error: answer?.error,
     });
+  }
+
+  #versions(): readonly (readonly [name: string, version: string])[] {
+    const known = [...this.known].map(([name, { version }]) => [name, version] as const);
+    return [...known, ...this.#nothing];
   }
 
   protected override answer({ nonce }: DiscoveryResponse, error: string | undefined): void {

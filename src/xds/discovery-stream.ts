@@ -39,6 +39,8 @@ export class DiscoveryStream {
   /** Written when a token is there. */
   readonly #waiting: (() => Buffer)[] = [];
   #hasEverWaited = false;
+  /** Requests that whoever sends keeps back. */
+  #heldBack = 0;
   #tokens: number;
   #refilledMs = performance.now();
   #refill: NodeJS.Timeout | undefined;
@@ -91,6 +93,13 @@ export class DiscoveryStream {
     this.#drain();
   }
 
+  /** So many more requests wait for something else. */
+  holdBack(count: number): void {
+    if (count === this.#heldBack) return;
+    this.#heldBack = count;
+    this.#tellPending();
+  }
+
   /** What has come on it makes no sense: there is another stream. */
   breakOff(message: string): void {
     const stream = this.#stream;
@@ -117,17 +126,19 @@ export class DiscoveryStream {
   #end(status: GrpcStatus): void {
     this.#stream = undefined;
     this.#waiting.length = 0;
+    this.#heldBack = 0;
     this.#gauge('connected_state', 0);
-    this.#showPending();
+    this.#tellPending();
     const method = this.#method.slice(this.#method.lastIndexOf('/') + 1);
     const { service } = this.#plan;
     const to = service.kind === 'envoy' ? service.cluster.name : service.target;
-    // Said once of an outage.
+    // Said once of an outage; that the control plane is done with a stream is none.
+    const isNews = !this.#isOutageTold && status.code !== 'OK';
     this.#host.log(
-      this.#isOutageTold ? 'debug' : 'warning',
+      isNews ? 'warning' : 'debug',
       `${method} gRPC config stream to ${to} closed: ${statusText(status)}`,
     );
-    this.#isOutageTold = true;
+    this.#isOutageTold ||= isNews;
     this.#events.onClosed();
     if (this.#isStopped) return;
     const { baseMs, maxMs } = this.#plan.backOff;
@@ -140,15 +151,15 @@ export class DiscoveryStream {
       const encode = this.#waiting.shift();
       if (encode) this.#stream.write(encode(), () => undefined);
     }
-    this.#showPending();
+    this.#tellPending();
   }
 
   /** As in the real server, nobody has used it before a request had to wait. */
-  #showPending(): void {
-    const { length } = this.#waiting;
-    if (length === 0 && !this.#hasEverWaited) return;
+  #tellPending(): void {
+    const count = this.#waiting.length + this.#heldBack;
+    if (count === 0 && !this.#hasEverWaited) return;
     this.#hasEverWaited = true;
-    this.#gauge('pending_requests', length);
+    this.#gauge('pending_requests', count);
   }
 
   #takeToken(): boolean {

@@ -1,6 +1,6 @@
 // Types of resources over one stream: that of the bootstrap (ADS), or one of a subscription's own.
 import { guarded, unawaited } from '../base/bugs.js';
-import { urlOf, type DiscoveryApi } from './api.js';
+import { isAskedTogether, urlOf, type DiscoveryApi } from './api.js';
 import { decodeResources } from './decode-resources.js';
 import { DeltaState } from './delta-state.js';
 import { DiscoveryStream, type StreamHost } from './discovery-stream.js';
@@ -46,6 +46,8 @@ export class Mux {
   #isBusy = false;
   /** Counts streams. */
   #current = 0;
+  /** Requests of the first stream that were made before it was there. */
+  #early: { readonly state: TypeState; readonly bytes: Buffer }[] = [];
 
   constructor(plan: StreamPlan, host: SubscriptionHost & StreamHost, parts: MuxParts) {
     this.#plan = plan;
@@ -73,7 +75,8 @@ export class Mux {
     const state = this.#stateOf(api);
     state.add(watcher);
     this.#start();
-    this.#flushSoon();
+    if (isAskedTogether(api)) this.#flushSoon();
+    else this.#tell(state);
     return () => {
       state.remove(watcher);
       this.#flushSoon();
@@ -103,6 +106,12 @@ export class Mux {
     this.#flushSoon();
   }
 
+  /** What was asked for so, and begins like that, is not asked for any more. */
+  forgetAsked(api: DiscoveryApi, prefix: string): void {
+    this.#stateOf(api).forgetAsked(prefix);
+    this.#flushSoon();
+  }
+
   stop(): void {
     this.#stream.stop();
     this.#responses = [];
@@ -127,10 +136,14 @@ export class Mux {
   }
 
   #opened(): void {
-    this.#isNodeSent = false;
     this.#current++;
     this.#responses = [];
-    for (const state of this.#types.values()) state.opened();
+    const early = this.#early;
+    this.#early = [];
+    const begun = new Set(early.map(({ state }) => state));
+    for (const state of this.#types.values()) state.opened(begun.has(state));
+    for (const { bytes } of early) this.#stream.send(() => bytes);
+    this.#isNodeSent = early.length > 0;
     this.#flushSoon();
   }
 
@@ -183,12 +196,31 @@ export class Mux {
     }
     const { type } = state.api;
     const nameField = NAME_FIELDS[type] ?? 'name';
-    const decoded = await decodeResources(response, nameField, this.#host, this.isDelta);
+    const wanted = state.wantedOf(response);
+    const decoded = await decodeResources(wanted, nameField, this.#host, this.isDelta);
     // The stream has ended meanwhile: the next has all of it again.
     if (stream !== this.#current) return undefined;
-    if ('why' in decoded) state.refuse(response, decoded.why);
-    else await state.take(response, decoded.resources);
+    if ('why' in decoded) state.refuse(wanted, decoded.why);
+    else await state.take(wanted, decoded.resources);
     return state;
+  }
+
+  /** At once, where the real server gathers nothing. */
+  #tell(state: TypeState): void {
+    if (this.#held.has(state.url)) return;
+    if (this.#stream.isOpen) {
+      this.#send(state);
+    } else if (this.#current === 0) {
+      const bytes = this.#request(state);
+      if (bytes) this.#early.push({ state, bytes });
+    }
+  }
+
+  #send(state: TypeState): void {
+    for (let next = this.#request(state); next; next = this.#request(state)) {
+      const bytes = next;
+      this.#stream.send(() => bytes);
+    }
   }
 
   /** Later, with all that is asked for meanwhile. */
@@ -207,13 +239,12 @@ export class Mux {
   #flush(answered?: TypeState): void {
     if (!this.#stream.isOpen) return;
     const others = [...this.#types.values()].filter((state) => state !== answered);
+    let held = 0;
     for (const state of answered ? [...others, answered] : others) {
-      if (this.#held.has(state.url)) continue;
-      for (let next = this.#request(state); next; next = this.#request(state)) {
-        const bytes = next;
-        this.#stream.send(() => bytes);
-      }
+      if (this.#held.has(state.url)) held += state.waitingAnswers;
+      else this.#send(state);
     }
+    this.#stream.holdBack(held);
   }
 
   #request(state: TypeState): Buffer | undefined {

@@ -16,8 +16,9 @@ export class SotwState extends TypeState {
   /** As they were sent on this stream: the names, and whether nobody asks at all. */
   #sent: { readonly names: ReadonlySet<string>; readonly isEmpty: boolean } | undefined;
 
-  override opened(): void {
+  override opened(hasBegun = false): void {
     super.opened();
+    if (hasBegun) return;
     this.#nonce = '';
     this.#answer = undefined;
     this.#sent = undefined;

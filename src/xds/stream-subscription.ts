@@ -7,6 +7,7 @@ import { canonicalName } from '../plan/resource-name.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
+import type { Watcher } from './watcher.js';
 
 export interface StreamWants {
   readonly api: DiscoveryApi;
@@ -17,7 +18,7 @@ export interface StreamWants {
   /** As Watcher's. */
   readonly prefix?: string | undefined;
   readonly initialFetchTimeoutMs: number;
-  readonly onAnswered?: ((names: readonly string[]) => void) | undefined;
+  readonly onAnswered?: Watcher['onAnswered'] | undefined;
   readonly onAbsent?: (() => void) | undefined;
 }
 
@@ -90,10 +91,10 @@ export class StreamSubscription implements Transport {
         this.#first.end();
       },
       ...(onAnswered && {
-        onAnswered: (names: readonly string[]) => {
+        onAnswered: (names: readonly string[], removed: readonly string[]) => {
           // There is nothing yet: the real server would wait for as long as it may.
           if (names.length === 0) this.#first.end();
-          onAnswered(names);
+          onAnswered(names, removed);
         },
       }),
       onFailure: () => {
@@ -106,6 +107,8 @@ export class StreamSubscription implements Transport {
   stop(): void {
     this.#first.stop();
     this.#leave?.();
+    const { api, prefix } = this.#wants;
+    if (prefix !== undefined && !this.#ownsMux) this.#mux.forgetAsked(api, prefix);
     if (this.#ownsMux) this.#mux.stop();
   }
 

@@ -7,6 +7,7 @@ import type { InitTargets } from './init-targets.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import { Updates, type JudgeResources } from './updates.js';
+import type { Watcher } from './watcher.js';
 
 export interface SubscriptionPlan {
   readonly source: Source;
@@ -25,7 +26,7 @@ export interface SubscriptionPlan {
   /** As UpdatesPlan's. */
   readonly judgesEach?: boolean;
   /** As Watcher's. */
-  readonly onAnswered?: (names: readonly string[]) => void;
+  readonly onAnswered?: NonNullable<Watcher['onAnswered']>;
   /** What it asks for is not there, or not any more. */
   readonly onAbsent?: () => void;
   /** As UpdatesPlan's. */

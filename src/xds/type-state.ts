@@ -116,8 +116,21 @@ export abstract class TypeState {
   /** Asks for it beside what watchers ask for; where that is not to be had it does nothing. */
   ask(_name: string): void {}
 
-  /** Nothing was sent on the new stream. */
-  opened(): void {
+  /** What was asked for so, and begins like that, is not asked for any more. */
+  forgetAsked(_prefix: string): void {}
+
+  /** What somebody has asked for of it; all else is not even looked at. */
+  wantedOf(response: DiscoveryResponse): DiscoveryResponse {
+    return response;
+  }
+
+  /** Answers that are to be told yet, where the real server counts them. */
+  get waitingAnswers(): number {
+    return 0;
+  }
+
+  /** Nothing was sent on the new stream; `hasBegun`: but what was made before it was there. */
+  opened(_hasBegun = false): void {
     this.streams++;
   }
 
@@ -201,9 +214,12 @@ export abstract class TypeState {
     return this.#kinds;
   }
 
-  /** Of all watchers, beside those that ask for all. The same object, while it is the same. */
+  /**
+   * Of all watchers, beside those that ask for all; as in the real server, what was asked for last comes
+   * first. The same object, while it is the same.
+   */
   protected names(): ReadonlySet<string> {
-    this.#names ??= new Set([...this.watchers].flatMap(({ names }) => names));
+    this.#names ??= new Set([...this.watchers].flatMap(({ names }) => names).reverse());
     return this.#names;
   }
 

@@ -28,8 +28,8 @@ export interface Watcher {
   onRefused(why: string): void;
   /** What it asks for is not there, as the update of that version says, or as its time is over. */
   onAbsent(version: string): void;
-  /** Of what was asked for beside that: these names have been answered, one way or the other. */
-  onAnswered?(names: readonly string[]): void;
+  /** Of what was asked for beside that: these names have been answered; `removed`: those that are not there. */
+  onAnswered?(names: readonly string[], removed: readonly string[]): void;
   /** The control plane cannot be reached. */
   onFailure(): void;
 }

@@ -10,7 +10,7 @@ import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { unawaited } from '../base/bugs.js';
 import { ClusterHosts, type ClusterHostsHost } from './cluster-hosts.js';
-import { CDS } from './api.js';
+import { CDS, RDS } from './api.js';
 import { ClusterSubscription, type DynamicCluster } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
@@ -206,10 +206,13 @@ export class Xds {
     this.#areClustersReady = true;
     if (this.#isStopped) return;
     for (const one of this.#listenerTls) this.#secrets.add(one);
+    // As the real server: routes are asked for together, after all else.
+    this.#planes.hold(RDS, true);
     for (const one of this.#routes.values()) this.#startRoutes(one);
     for (const one of this.#scopes.values()) one.start(this.#routesToCome.add('scopes'));
     this.#extensions.start();
     this.#listeners?.start();
+    this.#planes.hold(RDS, false);
     await this.#routesToCome.settled();
     await this.#targets.settled();
     this.#isStarted = true;

@@ -19,6 +19,7 @@ const plan = {
 test('of many clusters none is in the data plane that does not wait for its hosts yet', async () => {
   const waiting = new Set<string>();
   const followed = new Set<string>();
+  const held: (readonly [string, boolean])[] = [];
   let inPlace = 0;
   let updates: Updates | undefined;
   const native = {
@@ -48,6 +49,7 @@ test('of many clusters none is in the data plane that does not wait for its host
         return { start: () => undefined, stop: () => undefined, refresh: () => undefined };
       },
       minClusters: () => 0,
+      hold: ({ type }: { readonly type: string }, isHeld: boolean) => held.push([type, isHeld]),
     },
     targets: { add: () => () => undefined },
     stats: {
@@ -66,4 +68,13 @@ test('of many clusters none is in the data plane that does not wait for its host
   assert.equal(await updates?.take(messages, '1', 0), undefined);
   assert.deepEqual([waiting.size, inPlace], [COUNT, COUNT]);
   while (followed.size < COUNT) await new Promise((resolve) => setImmediate(resolve));
+  // What all of them need is asked for at once.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    held.filter(([type]) => type === 'envoy.config.endpoint.v3.ClusterLoadAssignment'),
+    [
+      ['envoy.config.endpoint.v3.ClusterLoadAssignment', true],
+      ['envoy.config.endpoint.v3.ClusterLoadAssignment', false],
+    ],
+  );
 });

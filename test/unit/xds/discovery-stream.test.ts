@@ -105,6 +105,27 @@ test('pauses grow up to the longest, and begin anew once the control plane is he
   );
 });
 
+test('that the control plane is done with a stream is no outage', async (t) => {
+  const { opened, lines } = await start(t, PLAN);
+  opened.at(-1)?.onEnd({ code: 'OK', message: '' });
+  t.mock.timers.tick(100);
+  opened.at(-1)?.onEnd({ code: 'UNAVAILABLE', message: 'away' });
+  assert.deepEqual(
+    lines.map((line) => line.split(':')[0]),
+    ['debug', 'warning'],
+  );
+});
+
+test('what waits for something else counts as pending, too', async (t) => {
+  const { stream, values, opened } = await start(t, PLAN);
+  stream.holdBack(2);
+  assert.equal(values.get('control_plane.pending_requests'), 2);
+  stream.send(() => Buffer.from('1'));
+  assert.equal(values.get('control_plane.pending_requests'), 2);
+  opened.at(-1)?.onEnd({ code: 'OK', message: '' });
+  assert.equal(values.get('control_plane.pending_requests'), 0);
+});
+
 test('requests wait for the rate limit, and those of a stream that has ended are forgotten', async (t) => {
   const { stream, sent, opened, values } = await start(t, {
     ...PLAN,

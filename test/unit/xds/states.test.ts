@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { loadAny } from '../../../src/config/load-any.js';
 import { CDS, EDS, urlOf, type DiscoveryApi } from '../../../src/xds/api.js';
 import { DeltaState } from '../../../src/xds/delta-state.js';
-import type { DiscoveryResponse } from '../../../src/xds/discovery-wire.js';
+import type { DiscoveryResponse, RawResource } from '../../../src/xds/discovery-wire.js';
 import { SotwState } from '../../../src/xds/sotw-state.js';
 import type { TypeState } from '../../../src/xds/type-state.js';
 import type { KnownResource, Watcher } from '../../../src/xds/watcher.js';
@@ -119,6 +119,61 @@ test('a plain stream hears of a type once somebody has asked, and takes nothing 
   assert.deepEqual(ask(), { version_info: 'v3' });
 });
 
+test('what was asked for last comes first on plain streams; incremental ones have an order of their own', () => {
+  const [plain, delta] = [new SotwState(EDS), new DeltaState(EDS)];
+  for (const name of ['b', 'c', 'a'])
+    for (const state of [plain, delta]) state.add(new Recorder(name));
+  assert.deepEqual(next(plain, 'DiscoveryRequest'), { resource_names: ['a', 'c', 'b'] });
+  assert.deepEqual(next(delta, 'DeltaDiscoveryRequest'), {
+    resource_names_subscribe: ['a', 'b', 'c'],
+  });
+});
+
+test('beside all that there is single names are asked for: later at first, at once on other streams', async () => {
+  const state = new DeltaState(CDS);
+  const ask = (): unknown => next(state, 'DeltaDiscoveryRequest');
+  state.add(new Recorder());
+  state.ask('r/b');
+  state.ask('r/a');
+  state.ask('s/c');
+  assert.deepEqual(ask(), {});
+  assert.deepEqual(ask(), { resource_names_subscribe: ['r/a', 'r/b', 's/c'] });
+  const nothing = { name: 'r/b', version: '7', aliases: ['r/b'], isHeartbeat: true };
+  const empty = { ...nothing, url: '', bytes: Buffer.alloc(0) };
+  const told = { ...response(CDS, 's1', 'n1'), resources: [empty] };
+  await state.take(told, [resource('r/a', '1')]);
+  assert.deepEqual(ask(), { response_nonce: 'n1' });
+  state.opened();
+  assert.deepEqual(ask(), {
+    resource_names_subscribe: ['*', 'r/a', 'r/b', 's/c'],
+    initial_resource_versions: { 'r/a': '1', 'r/b': '7' },
+  });
+  assert.equal(ask(), undefined);
+
+  state.forgetAsked('r/');
+  assert.deepEqual(ask(), { resource_names_unsubscribe: ['r/a', 'r/b'] });
+  state.opened();
+  assert.deepEqual(ask(), {
+    resource_names_subscribe: ['*', 's/c'],
+    initial_resource_versions: { 'r/a': '1' },
+  });
+});
+
+test('of an incremental stream only what somebody asks for is looked at', () => {
+  const state = new DeltaState(EDS);
+  const raw = (name: string): RawResource => ({
+    ...{ name, version: '', url: urlOf(EDS), bytes: Buffer.alloc(0), isHeartbeat: false },
+  });
+  const told = { ...response(EDS, 'v', 'n'), resources: [raw('a'), raw('b'), raw('c')] };
+  const wanted = (): readonly string[] => state.wantedOf(told).resources.map(({ name }) => name);
+  state.add(new Recorder('b'));
+  assert.deepEqual(wanted(), ['b']);
+  state.ask('c');
+  assert.deepEqual(wanted(), ['b', 'c']);
+  state.add(new Recorder());
+  assert.deepEqual(wanted(), ['a', 'b', 'c']);
+});
+
 test('what one of those who ask refuses counts as refused for all of them, once', async () => {
   for (const state of [new SotwState(EDS), new DeltaState(EDS)]) {
     const [one, two] = [new Recorder('one'), new Recorder('two')];
@@ -224,7 +279,7 @@ test('a watcher of a collection is told of all that are in it, and of no others'
   state.add(watcher);
   state.add(one);
   assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
-    resource_names_subscribe: [at('web/*'), at('own?a=1&b=2')],
+    resource_names_subscribe: [at('own?a=1&b=2'), at('web/*')],
   });
   const some = [at('web/1'), at('web/2'), at('own?b=2&a=1')].map((name) => resource(name));
   await state.take(response(CDS, 'v1', 'n1'), some);
