@@ -113,7 +113,10 @@ class ClustersOnDemand {
         ...{ api: CDS, names: [collection ?? name], target: 'ODCDS' },
         isCollection: collection !== undefined,
         judge: (resources, version) => this.#judge(number, resources, version),
-        onAnswered: (names) => this.#answered(number, names),
+        onAnswered: (names, removed) => {
+          this.#remove(removed);
+          this.#answered(number, names);
+        },
       },
       this.#subscribing,
     );
@@ -131,6 +134,17 @@ class ClustersOnDemand {
     for (const name of names) {
       if (this.#current.has(name)) continue;
       this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
+    }
+  }
+
+  /** Those of them that are there. */
+  #remove(names: readonly string[]): void {
+    const gone = names.filter((name) => this.#current.has(name));
+    if (gone.length === 0) return;
+    this.#native.apply(encodeUpdate({ removed_clusters: gone }));
+    for (const name of gone) {
+      this.#host.hosts.forget(name);
+      this.#current.delete(name);
     }
   }
 

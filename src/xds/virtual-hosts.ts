@@ -39,6 +39,8 @@ export class VirtualHostSubscription {
   #names: ReadonlySet<string> = new Set();
   /** Asked for, and answered: what comes of them later comes unasked. */
   readonly #answered = new Set<string>();
+  /** Asked for, and not answered yet. */
+  readonly #waiting = new Set<string>();
 
   constructor(plan: VhdsPlan, native: NativeProxy, host: Subscribing, events: VhdsEvents) {
     this.#plan = plan;
@@ -53,7 +55,10 @@ export class VirtualHostSubscription {
         prefix: `${plan.name}/`,
         judge: (resources, version) => this.#judge(resources, version),
         onAnswered: (names) => {
-          for (const name of names) this.#answered.add(name);
+          for (const name of names) {
+            this.#answered.add(name);
+            this.#waiting.delete(name);
+          }
           events.onAnswered(names);
         },
       },
@@ -76,6 +81,7 @@ export class VirtualHostSubscription {
   /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or all of it is known. */
   ask(name: string): boolean {
     if (this.#names.has(name) || this.#answered.has(name)) return false;
+    this.#waiting.add(name);
     return this.#subscription.ask(name);
   }
 
@@ -83,8 +89,10 @@ export class VirtualHostSubscription {
     this.#subscription.stop();
   }
 
+  /** Nobody is asked any more: whoever waits goes by what there is. */
   end(): void {
     this.stop();
+    if (this.#waiting.size > 0) this.#events.onAnswered([...this.#waiting]);
     this.#native.removeStats(this.#statPrefix);
   }
 

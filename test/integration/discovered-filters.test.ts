@@ -210,6 +210,13 @@ test('a virtual host that is not there is asked for once', async (t) => {
   plane.set(VIRTUAL_HOST, '2', [says('table/a.test', 'there now', 'a.test')]);
   await until(async () => (await get('a.test')) === '200 there now', 'the virtual host');
   assert.deepEqual(asked(), ['table/a.test', 'table/b.test']);
+  // Whoever has no virtual hosts to come any more says that.
+  plane.set(ROUTES, '2', [{ name: 'table', virtual_hosts: [says('own', 'own')] }]);
+  await until(async () => (await get('a.test')) === '200 own', 'its own');
+  const left = plane.requests.flatMap(({ type, resource_names_unsubscribe: names }) =>
+    type === VIRTUAL_HOST ? names : [],
+  );
+  assert.deepEqual(left, ['table/a.test', 'table/b.test']);
 });
 
 test("virtual hosts come by VHDS beside those of a listener's own routes", async (t) => {
@@ -328,6 +335,10 @@ test('a cluster is asked for when a request names it', async (t) => {
   assert.equal(await get('a.test', { 'x-cluster': 'there' }), '200 the origin');
   assert.equal(await get('a.test', { 'x-cluster': 'nowhere' }), '503 ');
   assert.equal(await stat(proxy, 'cluster_manager.cluster_added'), 2);
+  // It goes as it has come.
+  plane.set(CLUSTER, '3', []);
+  await until(async () => (await stat(proxy, 'cluster_manager.cluster_removed')) === 1, 'its end');
+  assert.equal(await get('a.test', { 'x-cluster': 'there' }), '503 ');
 });
 
 test('a request goes by the routes of its scope', async (t) => {

@@ -81,6 +81,7 @@ export interface Request {
   readonly response_nonce: string;
   readonly resource_names: readonly string[];
   readonly resource_names_subscribe: readonly string[];
+  readonly resource_names_unsubscribe: readonly string[];
   readonly initial_resource_versions: Readonly<Record<string, string>>;
   readonly node?: { readonly id: string; readonly cluster: string };
   readonly error_detail?: { readonly code: number; readonly message: string };
@@ -256,7 +257,6 @@ export class ControlPlane {
     stream: { readonly call: Call; readonly types: Map<string, Asked>; readonly isDelta: boolean },
     request: Request & {
       readonly type_url: string;
-      readonly resource_names_unsubscribe?: readonly string[];
     },
   ): void {
     const type = request.type_url.slice(ANY.length);
@@ -327,7 +327,8 @@ export class ControlPlane {
     }));
     // Who asked for them is told that there are none.
     const missing = [...asked.names].filter(
-      (name) => this.#onDemand.has(type) && !known.resources.has(name),
+      (name) =>
+        this.#onDemand.has(type) && !known.resources.has(name) && !removed_resources.includes(name),
     );
     const message = {
       ...response,
