@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "net/connection_id.h"
+#include "upstream/connect_socket.h"
 
 namespace fairlead::tcp {
 
@@ -40,17 +41,17 @@ upstream::HostCounters& ConnectionCounts::hostCounters() {
   return host_->counters(cluster_->context().worker);
 }
 
-void ConnectionCounts::connectFailed(bool timeout, bool is_unbound) {
+void ConnectionCounts::connectFailed(bool timeout, int error) {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   stats.add(ClusterCounter::UpstreamCxConnectFail);
   if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
-  if (is_unbound) stats.add(ClusterCounter::BindErrors);
+  if (upstream::isUnbound(error)) stats.add(ClusterCounter::BindErrors);
   stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
   limits().pending_requests.giveBack();
   hostCounters().cx_connect_fail.add();
   state_ = State::Failed;
-  end(!timeout && !is_unbound);
+  end(!timeout && error >= 0);
 }
 
 void ConnectionCounts::tunnelRefused(bool is_broken) {

@@ -12,8 +12,8 @@ class ConnectionCounts {
  public:
   // Takes from the cluster's budget. `is_http1`: its host is spoken to in HTTP/1 first.
   void begin(upstream::WorkerCluster& cluster, upstream::Host& host, bool is_http1);
-  // `is_unbound`: its own address could not be taken.
-  void connectFailed(bool timeout, bool is_unbound);
+  // `error`: as upstream::beginConnect() tells.
+  void connectFailed(bool timeout, int error);
   // The host did not grant the tunnel that it was asked for, once it was there: a request that
   // ended from here. `is_broken`: its answer was none.
   void tunnelRefused(bool is_broken);

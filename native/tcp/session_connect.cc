@@ -303,7 +303,7 @@ void Session::connectFailed(bool timeout, int error) {
   if (is_asked) {
     counts_.tunnelRefused(is_broken);
   } else {
-    counts_.connectFailed(timeout, error < 0);
+    counts_.connectFailed(timeout, error);
   }
   tryAgain();
 }

@@ -33,6 +33,7 @@ net::FileDescriptor connectWithin(const Host& host, const net::Address& to,
 
 std::string refusalText(const Host& host, const Cluster& cluster, const net::OriginalSource* from,
                         int error) {
+  if (error == kOptionRefused) return {};
   if (error < 0) {
     std::string text = "failed to bind to ";
     return text.append(sourceText(host.address(), cluster.settings(), from))

@@ -14,8 +14,6 @@ namespace fairlead::upstream {
 
 namespace {
 
-using State = plan::SocketOption::State;
-
 bool setOption(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
@@ -42,9 +40,10 @@ const plan::SourceAddress* sourceFor(const net::Address& address, const plan::Cl
   return &settings.sources.front();
 }
 
-bool applyOptions(int fd, const plan::SourceAddress& source, State state) {
+// As the real server: of hosts' sockets no other state is looked at.
+bool applyOptions(int fd, const plan::SourceAddress& source) {
   for (const plan::SocketOption& option : source.socket_options) {
-    if (option.state != state) continue;
+    if (option.state != plan::SocketOption::State::BeforeBind) continue;
     if (::setsockopt(fd, static_cast<int>(option.level), static_cast<int>(option.name),
                      option.value.data(), static_cast<socklen_t>(option.value.size())) != 0) {
       return false;
@@ -53,26 +52,24 @@ bool applyOptions(int fd, const plan::SourceAddress& source, State state) {
   return true;
 }
 
-// False: errno says why not.
-bool bindTo(int fd, const plan::SourceAddress& source) {
+// 0, or else as beginConnect() tells.
+int bindTo(int fd, const plan::SourceAddress& source) {
   const auto& address = source.address;
   const bool is_v6 = address && address->ip.size() == 16;
   if (source.freebind && !(is_v6 ? setOption(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1)
                                  : setOption(fd, IPPROTO_IP, IP_FREEBIND, 1))) {
-    return false;
+    return kOptionRefused;
   }
-  if (!applyOptions(fd, source, State::BeforeBind)) return false;
-  if (address) {
-    const net::Address from = net::Address::fromPlan(*address);
-    // The port is chosen at connect, so that one source address serves many destinations.
-    setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-    if (::bind(fd, from.raw(), from.rawSize()) != 0) return false;
-  }
-  return applyOptions(fd, source, State::Bound);
+  if (!applyOptions(fd, source)) return kOptionRefused;
+  if (!address) return 0;
+  const net::Address from = net::Address::fromPlan(*address);
+  // The port is chosen at connect, so that one source address serves many destinations.
+  setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  return ::bind(fd, from.raw(), from.rawSize()) == 0 ? 0 : -errno;
 }
 
-// The same, of an address that is not this machine's. What the system does not let it do it says
-// seldom: each connection would say it.
+// False, with errno: it is not bound to an address that is not this machine's. What the system does
+// not let it do it says seldom: each connection would say it.
 bool bindAs(int fd, const net::OriginalSource& from) {
   const bool is_v6 = from.address.family() == AF_INET6;
   const bool is_transparent = is_v6 ? setOption(fd, IPPROTO_IPV6, IPV6_TRANSPARENT, 1)
@@ -116,13 +113,16 @@ net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluste
     setKeepAlive(fd.get(), settings);
     source = sourceFor(address, settings);
   }
-  const bool is_bound =
-      from && address.isIp() ? bindAs(fd.get(), *from) : !source || bindTo(fd.get(), *source);
-  if (!is_bound ||
-      (::connect(fd.get(), address.raw(), address.rawSize()) != 0 && errno != EINPROGRESS)) {
-    *error = is_bound ? errno : -errno;
-    fd.close();
+  if (from && address.isIp()) {
+    *error = bindAs(fd.get(), *from) ? 0 : -errno;
+  } else if (source) {
+    *error = bindTo(fd.get(), *source);
   }
+  if (*error == 0 && ::connect(fd.get(), address.raw(), address.rawSize()) != 0 &&
+      errno != EINPROGRESS) {
+    *error = errno;
+  }
+  if (*error != 0) fd.close();
   return fd;
 }
 

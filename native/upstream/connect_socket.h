@@ -1,6 +1,7 @@
 // Sockets towards hosts, as the cluster's configuration has them. The worker's thread.
 #pragma once
 
+#include <climits>
 #include <string>
 
 #include "net/address.h"
@@ -10,9 +11,14 @@
 
 namespace fairlead::upstream {
 
+// In place of an errno: one of the socket's options was refused.
+inline constexpr int kOptionRefused = INT_MIN;
+// Whether a socket's own address could not be taken.
+inline bool isUnbound(int error) { return error < 0 && error != kOptionRefused; }
+
 // A socket that does not block, with connect(2) begun; not valid with an `error`: an errno, which
-// is negative where the socket could not be bound. `from`: whose address it has; null: as the
-// settings say.
+// is negative where the socket could not be bound, or kOptionRefused. `from`: whose address it has;
+// null: as the settings say.
 net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluster& settings,
                                  const net::OriginalSource* from, int* error);
 

@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "upstream/connect.h"
+#include "upstream/connect_socket.h"
 #include "upstream/pool.h"
 #include "upstream/worker_cluster.h"
 
@@ -94,7 +95,7 @@ bool HttpPool::isHostFull(uint8_t priority) const {
 }
 
 std::string_view HttpPool::refusalText(int error) {
-  if (error == 0) return {};
+  if (error == 0 || error == kOptionRefused) return {};
   std::string text = upstream::refusalText(*host_, cluster_.cluster(), use_.source.get(), error);
   for (const std::string& known : refusals_) {
     if (known == text) return known;
@@ -141,16 +142,19 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
     budget.giveBack();
     stats.add(Counter::UpstreamCxConnectFail);
     stats.add(Counter::UpstreamCxDestroy);
-    const bool is_unbound = error < 0;
-    if (is_unbound) stats.add(Counter::BindErrors);
-    stats.add(is_unbound ? Counter::UpstreamCxDestroyLocal : Counter::UpstreamCxDestroyRemote);
+    // As the real server: it was there for a moment.
+    stats.up(Gauge::UpstreamCxActive);
+    stats.down(Gauge::UpstreamCxActive);
+    if (isUnbound(error)) stats.add(Counter::BindErrors);
+    const bool is_local = error < 0;
+    stats.add(is_local ? Counter::UpstreamCxDestroyLocal : Counter::UpstreamCxDestroyRemote);
     if (!use_.tunnels && protocol_ != http::ClientProtocol::ByAlpn) {
       stats.add(protocol_ == http::ClientProtocol::Http2 ? Counter::UpstreamCxHttp2Total
                                                          : Counter::UpstreamCxHttp1Total);
     }
     counters_.cx_connect_fail.add();
     if (connection_count_ == 0) countAsPool(false);
-    *failure = is_unbound ? PoolFailure::LocalConnectFailure : PoolFailure::ConnectFailure;
+    *failure = is_local ? PoolFailure::LocalConnectFailure : PoolFailure::ConnectFailure;
     return false;
   }
   stats.up(Gauge::UpstreamCxActive);
