@@ -116,6 +116,7 @@ void Session::restartIdle() {
 // What it sends first, or its end, comes before there is a host.
 void Session::onEarly(Side&) {
   countBytes();
+  if (isShedAt(net::Overload::Subject::PointTcpProxyData)) return;
   proxy_.stats().add(Counter::EarlyDataReceivedCountTotal);
   if (client_->earlyBytes() == 0) return;
   begin();
@@ -157,12 +158,15 @@ void Session::onConnected() {
 
 // ---- relaying ----
 
+bool Session::mayMove(Side& from) {
+  return &from != client_ || !isShedAt(net::Overload::Subject::PointTcpProxyData);
+}
+
 void Session::onMoved(Side& from) {
   if (idle_deadline_ != net::kNever) {
     idle_deadline_ = proxy_.context().loop.now() + idleTimeout();
   }
   countBytes();
-  if (&from == client_ && isShedAt(net::Overload::Subject::PointTcpProxyData)) return;
   if (proxy_.config().plan.checks_drain) endForDrain();
 }
 

@@ -34,6 +34,7 @@ class Session final : public net::DownstreamConnection,
 
  private:
   // SideCallbacks
+  bool mayMove(Side& from) override;
   void onMoved(Side& from) override;
   void onEnded(Side& side) override;
   void onDrained(Side& side) override;
@@ -86,6 +87,8 @@ class Session final : public net::DownstreamConnection,
   void connect();
   // By a connection of its own.
   void connectToHost();
+  // Of what its cluster may have waiting, and of connections it may make now.
+  bool mayOpen();
   void connectFailed(bool timeout, int error);
   void tellOutlier(upstream::OutlierResult result);
   // By a stream of the cluster's pool.

@@ -153,6 +153,8 @@ const net::Overload& Session::overload() const {
 bool Session::isShedAt(net::Overload::Subject point) {
   if (!overload().isActive() || !overload().sheds(point, proxy_.context().random)) return false;
   proxy_.stats().add(Counter::DownstreamCxOverloadClose);
+  flags_.set(ResponseFlag::OverloadManager);
+  close_reason_ = "overload_manager_close";
   finish();
   return true;
 }
@@ -201,30 +203,44 @@ void Session::useHostCluster(upstream::WorkerCluster* cluster) {
   host_cluster_ = cluster;
 }
 
+bool Session::mayOpen() {
+  stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
+  if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
+    stats.add(ClusterCounter::UpstreamRqPendingOverflow);
+    return false;
+  }
+  const upstream::UpstreamContext& context = proxy_.context();
+  if (!context.overload.isActive() ||
+      !context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
+    return true;
+  }
+  // It had begun to wait for what is not made now.
+  stats.add(ClusterCounter::UpstreamRqPendingTotal);
+  stats.add(ClusterCounter::UpstreamRqCancelled);
+  return false;
+}
+
 void Session::connectToHost() {
   const upstream::Aggregate::Place place = cluster_->placeFor(wish_);
   useHostCluster(place.member);
+  std::shared_ptr<upstream::Host> tried_before = std::move(host_);
   host_ = place.member ? place.member->chooseHost(wish_, place.loads) : nullptr;
   if (!host_) {
     endWithoutHost(ResponseFlag::NoHealthyUpstream, "tcp_initializion_failure:1");
     return;
   }
-  upstream::UpstreamContext& context = proxy_.context();
-  if (context.overload.isActive() &&
-      context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
-    endWithoutHost(ResponseFlag::UpstreamOverflow, "tcp_initializion_failure:2");
-    return;
-  }
   ++attempts_;
+  upstream::UpstreamContext& context = proxy_.context();
+  if (!mayOpen()) {
+    // As the real server, which tells of no host that nothing was made for.
+    host_ = std::move(tried_before);
+    return tryAgain();
+  }
   if (format::Exchange* const exchange = this->exchange()) {
     if (!proxy_.config().tunneling) {
       exchange->at(format::TimePoint::UpstreamConnectBegin) = net::Loop::readClockMicros();
     }
     exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
-  }
-  if (host_cluster_->cluster().limits(0).pending_requests.isExhausted()) {
-    host_cluster_->stats().add(ClusterCounter::UpstreamRqPendingOverflow);
-    return tryAgain();
   }
   upstream::ConnectionUse use;
   net::SharedProxiedClient client;

@@ -12,6 +12,8 @@ class Side;
 // Who owns two sides.
 class SideCallbacks {
  public:
+  // Bytes, or the peer's end, have come from `from`. False: `from` is over, and they go nowhere.
+  virtual bool mayMove(Side& from) { return true; }
   // Bytes moved from `from` to the other side.
   virtual void onMoved(Side& from) = 0;
   // The peer of `side` sends no more; all it sent was passed on.

@@ -81,6 +81,7 @@ void SocketSide::passEarly() {
 }
 
 void SocketSide::copyOn(const net::Connection::Read& got) {
+  if (!callbacks_.mayMove(*this)) return;
   other_->write({got.data, got.size});
   other_->flush();
   callbacks_.onMoved(*this);
@@ -97,7 +98,8 @@ bool SocketSide::spliceOn() {
   connection_.countSpliced(moved.taken, 0);
   to.countSpliced(0, moved.written);
   if (moved.taken + moved.written > 0) callbacks_.onMoved(*this);
-  if (over_) return false;
+  // What the kernel moves has gone before anybody could say no.
+  if (over_ || (moved.taken > 0 && !callbacks_.mayMove(*this))) return false;
   switch (moved.stop) {
     case net::Splice::Stop::SourceEmpty:
       connection_.markUnreadable();
@@ -126,7 +128,7 @@ bool SocketSide::spliceOn() {
 void SocketSide::readEnd() {
   splice_.reset();
   connection_.markUnreadable();
-  finishReading();
+  if (callbacks_.mayMove(*this)) finishReading();
 }
 
 // ---- writing ----
