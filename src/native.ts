@@ -16,6 +16,8 @@ export interface ApplyError {
     | 'assignment'
     | 'route_table'
     | 'listener'
+    /** It was taken, could not listen, and has gone with what it replaced. */
+    | 'dropped_listener'
     | 'filter'
     | 'tap'
     | 'tls'

@@ -167,7 +167,7 @@ std::vector<ApplyError> DataPlane::start() {
   ::malloc_trim(0);
   std::vector<ApplyError> errors;
   for (auto& [listener, error] : listeners_.startListening()) {
-    errors.push_back({"listener", listener, error.message});
+    errors.push_back({kDroppedListener, listener, error.message});
   }
   for (size_t i = 0; i < drivers_.size(); ++i) {
     const Result<void> started = drivers_[i]->start();

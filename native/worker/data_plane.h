@@ -40,8 +40,12 @@
 
 namespace fairlead::worker {
 
+// Of an error: a listener that was taken, could not listen, and has gone with what it replaced.
+inline constexpr const char* kDroppedListener = "dropped_listener";
+
 struct ApplyError {
-  // "plan", "cluster", "assignment", "route_table", "listener", "filter", "tap", "tls", "worker".
+  // "plan", "cluster", "assignment", "route_table", "listener", "filter", "tap", "tls", "worker",
+  // or kDroppedListener.
   const char* kind;
   std::string name;
   std::string message;

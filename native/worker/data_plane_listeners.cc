@@ -29,8 +29,10 @@ void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyErro
     if (!done) errors->push_back({"listener", chains.listener, done.error().message});
   }
   for (const plan::Listener& listener : update.listeners) {
-    const Result<void> done = listeners_.put(listener, ramp);
-    if (!done) errors->push_back({"listener", listener.name, done.error().message});
+    bool is_dropped = false;
+    const Result<void> done = listeners_.put(listener, ramp, &is_dropped);
+    const char* const kind = is_dropped ? kDroppedListener : "listener";
+    if (!done) errors->push_back({kind, listener.name, done.error().message});
   }
   const bool may_drain = !update.removed_listeners.empty() || !update.filter_chains.empty() ||
                          !update.listeners.empty();

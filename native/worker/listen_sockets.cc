@@ -106,7 +106,7 @@ Result<void> ListenSockets::bind(Bound* bound, const Open& others) const {
     bound->sockets.push_back(share(std::move(socket.value())));
   }
   bound->address_text = bound->address.text();
-  return is_listening_ ? listenOn(*bound) : Result<void>();
+  return {};
 }
 
 void ListenSockets::findOpened(Bound* bound, const Open& others) const {
@@ -197,6 +197,14 @@ std::vector<net::ListenSocket> ListenSockets::findClosing(const plan::Listener& 
     }
   }
   return sockets;
+}
+
+Result<void> ListenSockets::listen(const Open& open) const {
+  if (!is_listening_) return {};
+  for (const Bound& bound : open.bound) {
+    if (const auto done = listenOn(bound); !done) return done;
+  }
+  return {};
 }
 
 // Inherited ones get the plan's length of the queue, whatever the predecessor's was.

@@ -59,6 +59,8 @@ class ListenSockets {
   // kept nothing has changed. `before`: in place of ports that the plan leaves open, by its
   // addresses; empty: the kernel chooses.
   Result<Open> open(const plan::Listener& plan, const std::vector<net::Address>& before = {}) const;
+  // Connections come to them from here on, where they do to those that there are.
+  Result<void> listen(const Open& open) const;
   // The listener has these from here on, and no others. Forgotten by close().
   ByWorker keep(Open open);
   // Connections come from here on, to what is open and to what will be: before there is anyone to

@@ -34,7 +34,7 @@ Listeners::Active* Listeners::find(const std::string& name) {
 
 // ---- updates ----
 
-Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ramp) {
+Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ramp, bool* dropped) {
   // As the real server: nothing is said of it.
   if (drain_.isStopped(plan.direction)) return {};
   Active* const known = find(plan.name);
@@ -49,6 +49,19 @@ Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ra
     stats_.add(ManagerCounter::ListenerCreateFailure);
     return opened.error();
   }
+  const bool is_counted = announced_.erase(plan.name) > 0;
+  if (!is_counted)
+    stats_.add(known ? ManagerCounter::ListenerModified : ManagerCounter::ListenerAdded);
+  if (Result<void> heard = sockets_.listen(opened.value()); !heard) {
+    *dropped = true;
+    stats_.add(ManagerCounter::ListenerCreateFailure);
+    // As the real server: it was put in the other one's place before it was to listen.
+    if (!known)
+      stats_.add(ManagerCounter::ListenerRemoved);
+    else
+      remove(plan.name, ramp);
+    return heard;
+  }
   net::ListenerConfig& config = built.value()->config;
   config.address = opened.value().bound.front().address;
   for (size_t i = 1; i < opened.value().bound.size(); ++i) {
@@ -59,9 +72,6 @@ Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ra
   join(*active.plan, *active.chains);
   publish(active.plan, active.chains, sockets_.keep(std::move(opened.value())),
           known ? known->plan : nullptr, leaves_queue);
-  const bool is_counted = announced_.erase(plan.name) > 0;
-  if (!is_counted)
-    stats_.add(known ? ManagerCounter::ListenerModified : ManagerCounter::ListenerAdded);
   if (known) {
     startDrain(std::exchange(*known, std::move(active)), ramp);
   } else {
@@ -260,9 +270,26 @@ void Listeners::refreshGauges() {
 std::map<std::string, Error> Listeners::startListening() {
   stats_.set(ManagerGauge::WorkersStarted, 1);
   are_taken_ = true;
+  std::map<std::string, Error> errors = sockets_.startListening();
+  for (const auto& [listener, _] : errors) drop(listener);
   refreshGauges();
   countCreated(active_.size());
-  return sockets_.startListening();
+  return errors;
+}
+
+void Listeners::drop(const std::string& name) {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return;
+  Active active = std::move(*found->second);
+  active_.erase(found->second);
+  by_name_.erase(found);
+  sockets_.close(name);
+  stats_.add(ManagerCounter::ListenerCreateFailure);
+  stats_.add(ManagerCounter::ListenerRemoved);
+  post([plan = active.plan](Worker& worker) { worker.drainListener(plan.get(), true); });
+  const uint64_t id = active.plan->id;
+  startDrain(std::move(active), {0, 0});
+  end({id}, {});
 }
 
 void Listeners::stop(DrainScope scope) {
@@ -329,6 +356,10 @@ std::map<std::string, Error> Listeners::takeBack() {
     Result<ListenSockets::Open> again = sockets_.open(config.plan, before);
     if (!again) {
       errors.emplace(name, again.error());
+      continue;
+    }
+    if (const auto heard = sockets_.listen(again.value()); !heard) {
+      errors.emplace(name, heard.error());
       continue;
     }
     if (!again.value().areShared()) sockets_.keep(std::move(again.value()));

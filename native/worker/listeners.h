@@ -42,8 +42,9 @@ class Listeners {
   ListenSockets& sockets() { return sockets_; }
 
   // In the place of the listener of that name, if there is one, which drains by `ramp`. Those
-  // without an id stay for ever.
-  Result<void> put(const plan::Listener& plan, const net::DrainRamp& ramp);
+  // without an id stay for ever. With an error nothing has changed, but where `dropped` is set: it
+  // was taken, could not listen, and has gone with what it replaced.
+  Result<void> put(const plan::Listener& plan, const net::DrainRamp& ramp, bool* dropped);
   // Chains that are no longer there ask their clients to leave at once.
   Result<void> putFilterChains(const plan::FilterChains& plan);
   // Nothing, where there is no chain of its number.
@@ -57,7 +58,7 @@ class Listeners {
   // They have drained long enough.
   void end(const std::vector<uint64_t>& listeners, const std::vector<uint64_t>& filter_chains);
 
-  // Errors by listener.
+  // Errors by listener, which has gone.
   std::map<std::string, Error> startListening();
   // Listen sockets close, once; connections go on, and the listeners stay known.
   void stop(DrainScope scope);
@@ -99,6 +100,8 @@ class Listeners {
   void publish(const SharedPlan& plan, const SharedChains& chains, ListenSockets::ByWorker sockets,
                const SharedPlan& before, bool leaves_queue);
   void countCreated(size_t listeners);
+  // Without anybody to drain.
+  void drop(const std::string& name);
   void startDrain(Active active, const net::DrainRamp& ramp);
   void join(const ListenerPlan& plan, const FilterChainsPlan& chains);
   void retire(const std::shared_ptr<const FilterChainPlan>& chain);

@@ -53,6 +53,8 @@ export interface AdminHost {
         | 'kindsOfExtensions'
       >
     | undefined;
+  /** Names of static listeners that could not listen. */
+  readonly droppedListeners: ReadonlySet<string>;
   /** Clusters of names that requests have asked for. */
   readonly madeClusters: Iterable<DynamicCluster>;
   /** Statistics are merged when they are asked for, not on a timer. */

@@ -15,7 +15,7 @@ import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
-import { loadAddon, type Addon, type NativeProxy } from '../native.js';
+import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
 import type { Tell } from '../service-manager.js';
@@ -50,6 +50,7 @@ import type { GrpcClients } from '../grpc/clients.js';
 import { LogServices } from '../log-services/log-services.js';
 import { Taps } from '../taps/taps.js';
 import { startInterval } from '../base/timers.js';
+import { describeDrop } from '../xds/listener-round.js';
 import type { Xds } from '../xds/xds.js';
 
 export interface ServerOptions {
@@ -77,6 +78,7 @@ export class Server implements AdminHost, RestartHost {
   readonly drain: Drain;
   readonly taps: Taps;
   readonly flushesOnAdmin: boolean;
+  readonly droppedListeners = new Set<string>();
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
@@ -241,8 +243,7 @@ export class Server implements AdminHost, RestartHost {
     if (this.#ending) return;
     warnOfNoLimit(this.#configuration, this.log);
     this.log.info('config', 'all dependencies initialized. starting workers');
-    const errors = this.native.start();
-    if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
+    this.#startNative();
     this.#overload?.start();
     this.#releaseMemory();
     this.#state = 'LIVE';
@@ -256,6 +257,18 @@ export class Server implements AdminHost, RestartHost {
     const status = `serving, epoch ${this.options.restartEpoch}`;
     // A successor that a reload has started becomes the service's main process.
     this.#tellManager('READY=1', `MAINPID=${process.pid}`, `STATUS=${status}`);
+  }
+
+  /** As the real server, it goes on without listeners that cannot listen. */
+  #startNative(): void {
+    const isDropped = ({ kind }: ApplyError): boolean => kind === 'dropped_listener';
+    const errors = this.native.start();
+    for (const error of errors.filter(isDropped)) {
+      this.log.error('config', describeDrop(error));
+      if (!this.xds?.dropListener(error.name)) this.droppedListeners.add(error.name);
+    }
+    const fatal = errors.filter((error) => !isDropped(error));
+    if (fatal.length > 0) throw new StartError(fatal.map(describeRefusal).join('\n'));
   }
 
   /** Ends connections, writes what logs hold, frees the ports. May be called more than once. */

@@ -40,6 +40,15 @@ function tablesOf({ chains, known }: Change): readonly RouteTable[] {
   return fresh.flatMap(([, { routes }]) => [...routes.tables]);
 }
 
+/** As the real server begins it. */
+export function describeDrop({ name, message }: ApplyError): string {
+  return `final pre-worker listener init for listener '${name}' failed: ${message}`;
+}
+
+export function isDrop({ kind, name }: ApplyError, { plan }: Change): boolean {
+  return kind === 'dropped_listener' && name === plan.name;
+}
+
 export function isAbout({ kind, name }: ApplyError, change: Change): boolean {
   if (kind === 'listener') return name === change.plan.name;
   return kind !== 'route_table' || tablesOf(change).some((table) => table.name === name);

@@ -19,7 +19,15 @@ import { addressesOf, addressesText, fixedAddresses } from '../plan/listener/lis
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
-import { Round, isAbout, type Change, type KnownListener, type Refusal } from './listener-round.js';
+import {
+  Round,
+  describeDrop,
+  isAbout,
+  isDrop,
+  type Change,
+  type KnownListener,
+  type Refusal,
+} from './listener-round.js';
 import { LDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import { WaitingListeners } from './waiting-listeners.js';
@@ -83,13 +91,14 @@ const isThereTwice = (name: string): Refusal => ({
 });
 
 export class ListenerSubscription {
-  readonly #plan: LdsPlan;
   readonly #native: NativeProxy;
   readonly #context: LaterContext;
   readonly #host: ListenerHost;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   readonly #departures: Departures;
+  /** Those that are there. */
+  #static: readonly ListenerPlan[];
   /** By name, in the order in which names came. */
   readonly #current = new Map<string, KnownListener>();
   #refused: readonly RefusedListener[] = [];
@@ -98,9 +107,9 @@ export class ListenerSubscription {
   readonly #waiting: WaitingListeners;
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
-    this.#plan = plan;
     this.#native = native;
     this.#context = context;
+    this.#static = plan.staticListeners;
     this.#host = host;
     this.#departures = new Departures(native, host.drain.seconds, () => {
       host.onRoutes();
@@ -178,6 +187,20 @@ export class ListenerSubscription {
 
   start(): void {
     this.#subscription.start();
+  }
+
+  /** It has gone from the data plane. False: it was a static one. */
+  drop(name: string): boolean {
+    const known = this.#current.get(name);
+    if (!known) {
+      this.#static = this.#static.filter((one) => one.name !== name);
+      return false;
+    }
+    this.#current.delete(name);
+    releaseNew(known.chains, new Map());
+    this.#host.onRoutes();
+    this.#host.onSockets();
+    return true;
   }
 
   stop(): void {
@@ -307,7 +330,7 @@ export class ListenerSubscription {
   ): Outcome {
     const { name = '' } = message;
     const before = this.#current.get(name);
-    const isStatic = this.#plan.staticListeners.some((one) => one.name === name);
+    const isStatic = this.#static.some((one) => one.name === name);
     if (isStatic || !this.#host.mayListen(message.traffic_direction)) return { message };
     if (message.api_listener) {
       // As the real server: it is for clients within the process, of which there are none.
@@ -367,10 +390,12 @@ export class ListenerSubscription {
     }
     for (const change of changes) {
       const wrong = errors.filter((error) => isAbout(error, change));
-      if (wrong.length > 0) this.#undo(change, wrong);
+      const drop = errors.find((error) => isDrop(error, change));
+      if (drop) this.#forget(change, drop);
+      else if (wrong.length > 0) this.#undo(change, wrong);
       else this.#settle(change);
     }
-    if (changes.some(({ refusal }) => refusal)) this.#host.onRoutes();
+    if (errors.length > 0) this.#host.onRoutes();
     this.#host.onSockets();
   }
 
@@ -380,6 +405,14 @@ export class ListenerSubscription {
     this.#native.takeAnnouncementBack(change.plan.name ?? '', false);
     const details = errors.map((error) => error.message).join('; ');
     change.refusal = { details, lines: [details] };
+  }
+
+  /** It could not listen: as in the real server that is no refusal, and nothing has its place. */
+  #forget({ plan, chains, known, before }: Change, drop: ApplyError): void {
+    this.#host.log('error', describeDrop(drop));
+    releaseNew(chains, known);
+    this.#current.delete(plan.name ?? '');
+    if (before) this.#departures.addListener(before);
   }
 
   #settle(change: Change): void {
@@ -423,7 +456,7 @@ export class ListenerSubscription {
         );
     }
     const wanted = new Set(fixedAddresses(listener));
-    const owner = [...this.#plan.staticListeners, ...round.plans].find(
+    const owner = [...this.#static, ...round.plans].find(
       (other) => other.name !== name && fixedAddresses(other).some((text) => wanted.has(text)),
     );
     if (!owner) return;

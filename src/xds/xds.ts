@@ -330,6 +330,11 @@ export class Xds {
     return { ...rest, active: [], warming: [...active, ...warming], early: warming };
   }
 
+  /** One could not listen as workers started. False: it came by other ways. */
+  dropListener(name: string): boolean {
+    return this.#listeners?.drop(name) ?? false;
+  }
+
   /** Listeners may listen again. */
   refreshListeners(): void {
     this.#listeners?.refresh();

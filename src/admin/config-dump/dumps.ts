@@ -77,7 +77,11 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
         ]
       : []),
     dump('Listeners', lds?.version ? { version_info: lds.version } : {}, {
-      static_listeners: () => listenerItems(listeners, time),
+      static_listeners: () =>
+        listenerItems(
+          listeners.filter(({ name = '' }) => !host.droppedListeners.has(name)),
+          time,
+        ),
       dynamic_listeners: () => (lds ? dynamicListenerItems(lds) : []),
     }),
     ...routeDumps(host, dump),

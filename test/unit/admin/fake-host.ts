@@ -62,6 +62,7 @@ export class FakeHost implements AdminHost {
   tlsContexts: AdminHost['tlsContexts'] = [];
   hystrix: AdminHost['hystrix'] = undefined;
   xds: AdminHost['xds'] = undefined;
+  droppedListeners: AdminHost['droppedListeners'] = new Set<string>();
   madeClusters: AdminHost['madeClusters'] = [];
   serverState: ServerState = 'LIVE';
   isHealthy = true;
