@@ -168,7 +168,8 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   if (was_assigned || !all->empty()) countMembers(cluster, *set);
   retire(cluster);
   put(found->second, std::move(set), delta);
-  countBalancing(cluster);
+  // As the real server: a local cluster that is configured without hosts is nothing to go by.
+  if (!is_nothing || is_discovered || !cluster.settings().is_local) countBalancing(cluster);
   auto checked = check(cluster);
   noteReady(cluster);
   return checked;

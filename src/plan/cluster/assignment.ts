@@ -119,7 +119,10 @@ export function compileNames(
   kind: 'STRICT_DNS' | 'LOGICAL_DNS',
   needs: HostNeeds = NO_NEEDS,
 ): Endpoints<DnsEndpoint> {
-  return compileEndpoints(assignment, place, needs, (endpoint, host, at) => {
+  const { localName, ...others } = needs;
+  // As the real server, which does not look at the priority of an only host.
+  const ofKind = kind === 'LOGICAL_DNS' || localName === undefined ? others : needs;
+  return compileEndpoints(assignment, place, ofKind, (endpoint, host, at) => {
     if (endpoint.address?.socket_address?.resolver_name) {
       at.field('address')
         .field('socket_address')
@@ -165,6 +168,11 @@ function compileEndpoints<T>(
   localities.forEach((locality, i) => {
     const at = place.field('endpoints').index(i);
     refuseOtherFields(at, locality, LOCALITY);
+    if (needs.localName !== undefined && (locality.priority ?? 0) > 0) {
+      at.field('priority').error(
+        `Unexpected non-zero priority for local cluster '${needs.localName}'.`,
+      );
+    }
     (locality.lb_endpoints ?? []).forEach((message, j) => {
       const where = at.field('lb_endpoints').index(j);
       refuseOtherFields(where, message, LB_ENDPOINT);

@@ -188,6 +188,7 @@ export function compileCluster(
     inputs: tree?.inputs ?? [],
     tagNames: context.tagNames,
     ...(happyEyeballs && { happyEyeballs }),
+    ...(message.name && message.name === context.localCluster?.name && { localName: message.name }),
   });
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);

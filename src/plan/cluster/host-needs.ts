@@ -13,6 +13,8 @@ export interface HostNeeds {
   /** What the tree of transport_socket_matcher asks. */
   readonly inputs: readonly MatchInput[];
   readonly happyEyeballs?: HappyEyeballs;
+  /** The cluster's name, where it is the one that this proxy is one of. */
+  readonly localName?: string;
   /** What tags of spans name of hosts. */
   readonly tagNames?: Pick<TagNames, 'metadataOf'>;
 }
