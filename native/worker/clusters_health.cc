@@ -125,12 +125,8 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
 
 void Clusters::regroupByHealth(const std::shared_ptr<Cluster>& cluster, size_t changes,
                                Delta* delta) {
-  // As the real server: each is an update of every priority, and waits for no other where hosts
-  // come by EDS.
-  using Change = UpdateWindows::Change;
-  const bool is_discovered = cluster->settings().is_discovered;
-  const std::vector<Change> details(is_discovered ? 1 : cluster->hosts()->priorities().size(),
-                                    is_discovered ? Change::Members : Change::Details);
+  // As the real server: each is an update of every priority.
+  const std::vector details(cluster->hosts()->priorities().size(), UpdateWindows::Change::Details);
   bool is_told = false;
   for (size_t i = 0; i < changes; ++i) is_told |= noteUpdate(*cluster, details);
   regroup(cluster, cluster->hosts()->hosts(), is_told ? delta : nullptr);
