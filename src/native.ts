@@ -89,8 +89,16 @@ export interface NativeProxy extends StatsAddon {
    * the scope that are applied later are left out.
    */
   stopListening(scope: DrainScope): void;
-  /** Resolves once each host that is to be checked has been checked, or the proxy ends. */
+  /**
+   * Resolves once each host that is to be checked has been checked, and clusters of such hosts are in
+   * their places, or the proxy ends.
+   */
   awaitChecks(): Promise<void>;
+  /**
+   * Of a cluster that awaits its place and has all else that it needs: resolves after so many checks as
+   * it has hosts that are to be checked, or when it is gone, or the proxy ends.
+   */
+  awaitRound(cluster: string): Promise<void>;
   /** While it fails, every answer asks its client to close, and health checks are answered with 503. */
   setHealthCheckFailed(failed: boolean): void;
   /**
@@ -182,11 +190,10 @@ export interface NativeProxy extends StatsAddon {
    */
   addControlPlaneStats(prefix: string): string;
   /**
-   * Whether a cluster waits for its first hosts; `isNew`: nobody is shown it until then. Others go on
-   * with the hosts of the one before, and without any where none have come. Of a cluster that nobody is
-   * shown: whoever calls it waits for its name.
+   * False: a cluster that awaits its place takes it. Of one that has its place whether it waits for its
+   * first hosts; of one that nobody is shown, whether whoever calls it waits for its name.
    */
-  setWarming(cluster: string, isWarming: boolean, isNew: boolean): void;
+  setWarming(cluster: string, isWarming: boolean): void;
   /** From here on there are statistics that begin so: "runtime.". */
   addRtdsStats(): string;
   /** From here on there are statistics that begin so: "load_reporter.". */

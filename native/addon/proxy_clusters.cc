@@ -122,7 +122,8 @@ void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
 }
 
 void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {
-  if (const auto cluster = find(info[0])) data_plane_->addHttp2Stats(*cluster);
+  const auto cluster = data_plane_->findCluster(info[0].ToString().Utf8Value());
+  if (cluster) data_plane_->addHttp2Stats(*cluster);
 }
 
 Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
@@ -145,7 +146,7 @@ Napi::Value ProxyClusters::addControlPlaneStats(const Napi::CallbackInfo& info) 
 }
 
 void ProxyClusters::setWarming(const Napi::CallbackInfo& info) {
-  data_plane_->setWarming(info[0].ToString().Utf8Value(), info[1].ToBoolean(), info[2].ToBoolean());
+  data_plane_->setWarming(info[0].ToString().Utf8Value(), info[1].ToBoolean());
 }
 
 Napi::Value ProxyClusters::addRtdsStats(const Napi::CallbackInfo& info) {
@@ -228,7 +229,7 @@ void ProxyClusters::onDemands(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ProxyClusters::clusterPrefix(const Napi::CallbackInfo& info) {
-  const auto cluster = find(info[0]);
+  const auto cluster = data_plane_->findCluster(info[0].ToString().Utf8Value());
   if (!cluster) return info.Env().Undefined();
   return Napi::String::New(info.Env(), cluster->stats().scope().prefix);
 }

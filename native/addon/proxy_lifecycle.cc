@@ -139,15 +139,16 @@ void ProxyLifecycle::stopListening(const Napi::CallbackInfo& info) {
 }
 
 void ProxyLifecycle::openHealth(Napi::Env env) {
-  health_->open(
-      env, [plane = std::weak_ptr(data_plane_), waiting = waiting_, timer = timer_](Napi::Env env) {
-        const Napi::HandleScope scope(env);
-        const std::shared_ptr<worker::DataPlane> alive = plane.lock();
-        if (!alive) return;
-        alive->takeHealth();
-        timer->wakeAt(alive->healthDue());
-        if (!waiting->empty() && !alive->awaitsChecks()) resolveAll(env, *waiting);
-      });
+  health_->open(env, [plane = std::weak_ptr(data_plane_), waiting = waiting_, rounds = rounds_,
+                      timer = timer_](Napi::Env env) {
+    const Napi::HandleScope scope(env);
+    const std::shared_ptr<worker::DataPlane> alive = plane.lock();
+    if (!alive) return;
+    alive->takeHealth();
+    timer->wakeAt(alive->healthDue());
+    resolveEnded(env, *alive, *rounds);
+    if (!waiting->empty() && !alive->awaitsChecks()) resolveAll(env, *waiting);
+  });
 }
 
 void ProxyLifecycle::resolveAll(Napi::Env env, Waiting& waiting) {
@@ -161,6 +162,23 @@ Napi::Value ProxyLifecycle::awaitChecks(const Napi::CallbackInfo& info) {
   waiting_->push_back(done);
   data_plane_->takeHealth();
   if (!data_plane_->awaitsChecks()) resolveAll(info.Env(), *waiting_);
+  return done.Promise();
+}
+
+void ProxyLifecycle::resolveEnded(Napi::Env env, const worker::DataPlane& plane, Rounds& rounds) {
+  std::erase_if(rounds, [&](const auto& round) {
+    if (plane.awaitsRound(round.first)) return false;
+    round.second.Resolve(env.Undefined());
+    return true;
+  });
+}
+
+Napi::Value ProxyLifecycle::awaitRound(const Napi::CallbackInfo& info) {
+  const auto done = Napi::Promise::Deferred::New(info.Env());
+  const std::string cluster = info[0].ToString().Utf8Value();
+  data_plane_->beginRound(cluster);
+  rounds_->emplace_back(cluster, done);
+  resolveEnded(info.Env(), *data_plane_, *rounds_);
   return done.Promise();
 }
 
@@ -246,6 +264,9 @@ Napi::Value ProxyLifecycle::shutdown(const Napi::CallbackInfo& info) {
   auto* work = new Shutdown(info.Env(), data_plane_, pipes_, health_, timer_, turns_);
   const Napi::Promise promise = work->promise();
   resolveAll(info.Env(), *waiting_);
+  for (const auto& [cluster, done] : std::exchange(*rounds_, {})) {
+    done.Resolve(info.Env().Undefined());
+  }
   work->Queue();
   return promise;
 }

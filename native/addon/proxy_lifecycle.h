@@ -5,6 +5,8 @@
 #include <napi.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "addon/ask_pipe.h"
@@ -57,6 +59,9 @@ class ProxyLifecycle {
   void stopListening(const Napi::CallbackInfo& info);
   // Resolves once each host that is to be checked has been, or the proxy ends.
   Napi::Value awaitChecks(const Napi::CallbackInfo& info);
+  // Of one cluster that waits, when all else has come: resolves after a round of checks of its
+  // hosts, or when it is gone, or the proxy ends.
+  Napi::Value awaitRound(const Napi::CallbackInfo& info);
   void setHealthCheckFailed(const Napi::CallbackInfo& info);
 
   void reopenLogs(const Napi::CallbackInfo& info);
@@ -76,12 +81,18 @@ class ProxyLifecycle {
   // Those who wait for first checks.
   using Waiting = std::vector<Napi::Promise::Deferred>;
 
+  // Those who wait for the round of a cluster.
+  using Rounds = std::vector<std::pair<std::string, Napi::Promise::Deferred>>;
+
   static void resolveAll(Napi::Env env, Waiting& waiting);
+  // Of clusters that do not wait for it any more.
+  static void resolveEnded(Napi::Env env, const worker::DataPlane& plane, Rounds& rounds);
 
   std::shared_ptr<worker::DataPlane> data_plane_;
   Pipes pipes_;
   std::shared_ptr<ControlCall> health_;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+  std::shared_ptr<Rounds> rounds_ = std::make_shared<Rounds>();
   std::shared_ptr<ControlTimer> timer_;
   std::shared_ptr<ControlTurns> turns_;
 };

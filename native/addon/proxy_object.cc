@@ -37,6 +37,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::cancelDrain>("cancelDrain"),
                          method<&ProxyLifecycle::stopListening>("stopListening"),
                          method<&ProxyLifecycle::awaitChecks>("awaitChecks"),
+                         method<&ProxyLifecycle::awaitRound>("awaitRound"),
                          method<&ProxyLifecycle::setHealthCheckFailed>("setHealthCheckFailed"),
                          method<&ProxyLifecycle::onTrace>("onTrace"),
                          method<&ProxySpans::onSpans>("onSpans"),

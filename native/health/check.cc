@@ -47,6 +47,8 @@ Check::Check(CheckContext& context, std::shared_ptr<const CheckConfig> config,
 Check::~Check() {
   if (!has(HealthFlag::FailedActive)) config_->stats().down(Gauge::Healthy);
   if (has(HealthFlag::DegradedActive)) config_->stats().down(Gauge::Degraded);
+  // It will never come.
+  if (is_first_) countDone();
 }
 
 void Check::start() {
@@ -112,6 +114,7 @@ void Check::succeed(bool degraded) {
   config_->stats().add(Counter::Success);
   is_first_ = false;
   publish();
+  countDone();
   // After what it has changed: a host that is well may come back from where others put it.
   if (upstream::OutlierMonitor* const monitor = host_->outlier()) monitor->onCheckPassed();
   wait(true, transition);
@@ -163,6 +166,7 @@ Check::Transition Check::noteFailure(Failure failure, bool is_retriable) {
   if (failure == Failure::Passive) stats.add(Counter::PassiveFailure);
   is_first_ = false;
   publish();
+  countDone();
   return transition;
 }
 
@@ -185,13 +189,18 @@ void Check::change(HealthFlags cleared, HealthFlags set) {
 void Check::publish() {
   const bool tells_first = !is_first_ && !is_first_published_;
   if (flags_ == published_ && !tells_first) return;
-  context_.inbox.post({.cluster = config_->cluster().id(),
+  context_.inbox.post({.cluster = &config_->cluster(),
                        .host = host_,
                        .cleared = kCheckFlags.without(flags_),
                        .set = flags_,
                        .is_first = tells_first});
   published_ = flags_;
   is_first_published_ = true;
+}
+
+void Check::countDone() {
+  if (!config_->round().count()) return;
+  context_.inbox.post({.cluster = &config_->cluster(), .host = {}, .ends_round = true});
 }
 
 void Check::wait(bool is_well, Transition transition) {

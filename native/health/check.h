@@ -79,6 +79,8 @@ class Check : private net::Timer {
   // What is known of the host from here on; goes out with publish().
   void change(upstream::HealthFlags cleared, upstream::HealthFlags set);
   void publish();
+  // One of those that the cluster may wait for.
+  void countDone();
   bool has(upstream::HealthFlag flag) const { return flags_.has(flag); }
 
   CheckContext& context_;

@@ -1,5 +1,5 @@
 // How the hosts of a cluster are checked, as all of its checks share it. Made by the control
-// thread; immutable but for its statistics, which are the checker's.
+// thread; immutable but for its statistics and its round, which are the checker's.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,21 @@ namespace fairlead::health {
 
 using Stats = stats::Block<stats::HealthCheck>;
 
+// What a cluster waits for before it is used: as the real server, so many checks as there were
+// hosts to be checked when it began to wait, whichever hosts they are of. A host that goes before
+// its first check counts as well.
+class Round {
+ public:
+  void begin(size_t checks) { left_ = checks; }
+  // True: it was the last.
+  bool count() { return left_ > 0 && --left_ == 0; }
+  // Nobody waits any more.
+  void forget() { left_ = 0; }
+
+ private:
+  size_t left_ = 0;
+};
+
 class CheckConfig {
  public:
   // `thread`: the checker's number among the workers. The error says which file cannot be opened,
@@ -38,6 +53,7 @@ class CheckConfig {
     stats::Block<stats::Http2Codec>* block = cluster_->http2Stats();
     return block ? block->shard(thread_ + 1) : nullptr;
   }
+  Round& round() const { return round_; }
   const std::vector<std::shared_ptr<log_files::LogFile>>& eventLogs() const { return event_logs_; }
   const http::ClientSettings& client() const { return client_; }
   const route::HeaderMutations& mutations() const { return mutations_; }
@@ -64,6 +80,7 @@ class CheckConfig {
  private:
   std::shared_ptr<upstream::Cluster> cluster_;
   std::shared_ptr<Stats> stats_;
+  mutable Round round_;
   unsigned thread_ = 0;
   std::vector<std::shared_ptr<log_files::LogFile>> event_logs_;
   http::ClientSettings client_;

@@ -48,11 +48,17 @@ Result<void> Checker::check(std::shared_ptr<const CheckConfig> config, Hosts hos
   return {};
 }
 
-void Checker::remove(uint32_t cluster) {
+void Checker::remove(const upstream::Cluster* cluster) {
   if (!engine_) return;
-  engine_->loop.post([engine = engine_.get(), cluster] {
-    if (engine->clusters.erase(cluster) > 0) engine->tellLeft();
-  });
+  engine_->loop.post([engine = engine_.get(), cluster] { engine->remove(cluster); });
+}
+
+void Checker::beginRound(const upstream::Cluster* cluster) {
+  if (engine_) {
+    engine_->loop.post([engine = engine_.get(), cluster] { engine->beginRound(cluster); });
+  } else {
+    inbox_->post({.cluster = cluster, .host = {}, .ends_round = true});
+  }
 }
 
 Result<void> Checker::ask(std::shared_ptr<const LoadConfig> config, Hosts hosts) {
@@ -67,7 +73,7 @@ void Checker::stopAsking(uint32_t cluster) {
   engine_->loop.post([engine = engine_.get(), cluster] { engine->stopAsking(cluster); });
 }
 
-void Checker::onSaidUnwell(uint32_t cluster, std::weak_ptr<upstream::Host> host) {
+void Checker::onSaidUnwell(const upstream::Cluster* cluster, std::weak_ptr<upstream::Host> host) {
   if (!engine_) return;
   engine_->loop.post([engine = engine_.get(), cluster, host = std::move(host)] {
     engine->onSaidUnwell(cluster, host);
@@ -108,6 +114,7 @@ void Checker::Engine::work() {
     loop.turn(static_cast<int>(loop.timers().untilNext(kLongestWaitMs)));
     ::usleep(kPauseUs);
   }
+  for (const auto& [cluster, of_cluster] : clusters) of_cluster.config->round().forget();
   clusters.clear();
   questions.clear();
   // Frees what ended just now.
@@ -116,14 +123,10 @@ void Checker::Engine::work() {
 }
 
 void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts) {
-  ClusterChecks& cluster = clusters[config->cluster().id()];
+  ClusterChecks& cluster = clusters[&config->cluster()];
   // Goes behind its checks.
   const Hosts before = std::exchange(cluster.hosts, hosts);
-  if (cluster.config != config) {
-    cluster.checks.clear();
-    const bool is_another = std::exchange(cluster.config, config) != nullptr;
-    if (is_another) tellLeft();
-  }
+  cluster.config = config;
   std::unordered_set<const upstream::Host*> wanted;
   for (const auto& host : hosts->hosts()) {
     if (!host->settings().is_not_checked) wanted.insert(host.get());
@@ -136,6 +139,24 @@ void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, co
     if (check) continue;
     check = makeCheck(context, config, host);
     check->start();
+  }
+}
+
+void Checker::Engine::remove(const upstream::Cluster* cluster) {
+  const auto found = clusters.find(cluster);
+  if (found == clusters.end()) return;
+  found->second.config->round().forget();
+  clusters.erase(found);
+  tellLeft();
+}
+
+void Checker::Engine::beginRound(const upstream::Cluster* cluster) {
+  const auto found = clusters.find(cluster);
+  const size_t checks = found == clusters.end() ? 0 : found->second.checks.size();
+  if (checks > 0) {
+    found->second.config->round().begin(checks);
+  } else {
+    context.inbox.post({.cluster = cluster, .host = {}, .ends_round = true});
   }
 }
 
@@ -167,7 +188,8 @@ void Checker::Engine::stopAsking(uint32_t cluster) {
   questions.erase(found);
 }
 
-void Checker::Engine::onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host) {
+void Checker::Engine::onSaidUnwell(const upstream::Cluster* cluster,
+                                   const std::weak_ptr<upstream::Host>& host) {
   const auto found = clusters.find(cluster);
   const std::shared_ptr<upstream::Host> alive = host.lock();
   if (found == clusters.end() || !alive) return;

@@ -27,17 +27,19 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
 
   // ---- the control thread's ----
-  // These hosts of the cluster are checked from here on, and no others: all anew where the
-  // configuration is another. The error is of what the system refuses.
+  // These hosts of the configuration's cluster are checked from here on, and no others. The error
+  // is of what the system refuses.
   Result<void> check(std::shared_ptr<const CheckConfig> config, Hosts hosts);
-  // By the number of its name.
-  void remove(uint32_t cluster);
+  void remove(const upstream::Cluster* cluster);
+  // As many checks as it has hosts now are waited for; the inbox hears of their end, at once where
+  // there are none.
+  void beginRound(const upstream::Cluster* cluster);
   // The same of questions for load. A host that has given up is not asked again as long as it is
   // there.
   Result<void> ask(std::shared_ptr<const LoadConfig> config, Hosts hosts);
   void stopAsking(uint32_t cluster);
   // The host has said in an answer that it is not well.
-  void onSaidUnwell(uint32_t cluster, std::weak_ptr<upstream::Host> host);
+  void onSaidUnwell(const upstream::Cluster* cluster, std::weak_ptr<upstream::Host> host);
   // No check comes any more. Asked for first, then waited for.
   void beginStop();
   void awaitStop() { thread_.join(); }
@@ -65,18 +67,22 @@ class Checker {
       Hosts hosts;
       std::unordered_map<const upstream::Host*, std::unique_ptr<Check>> checks;
     };
-    std::map<uint32_t, ClusterChecks> clusters;
+    // One that waits to take another's place is checked beside it.
+    std::unordered_map<const upstream::Cluster*, ClusterChecks> clusters;
     struct ClusterQuestions {
       std::shared_ptr<const LoadConfig> config;
       Hosts hosts;
       std::unordered_map<const upstream::Host*, std::unique_ptr<LoadSession>> sessions;
     };
+    // By the number of its name.
     std::map<uint32_t, ClusterQuestions> questions;
 
     void ask(const std::shared_ptr<const LoadConfig>& config, const Hosts& hosts);
     void stopAsking(uint32_t cluster);
     void check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts);
-    void onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host);
+    void remove(const upstream::Cluster* cluster);
+    void beginRound(const upstream::Cluster* cluster);
+    void onSaidUnwell(const upstream::Cluster* cluster, const std::weak_ptr<upstream::Host>& host);
     // What there was of a cluster is not held here any more.
     void tellLeft();
     void work();

@@ -15,6 +15,7 @@
 
 namespace fairlead::upstream {
 
+class Cluster;
 class Host;
 
 // Bits, any of which may be set; in the order in which /clusters names them. The `Eds` ones are
@@ -76,8 +77,8 @@ std::string healthText(HealthFlags flags);
 
 // What somebody has found out about a host.
 struct HealthChange {
-  // Of the name of its cluster.
-  uint32_t cluster = 0;
+  // Whose it is; only compared, as it may be gone.
+  const Cluster* cluster = nullptr;
   // One that has left its cluster meanwhile has none any more.
   std::weak_ptr<Host> host;
   // Cleared before others are set.
@@ -87,6 +88,8 @@ struct HealthChange {
   bool is_first = false;
   // It has said in an answer that it is not well: the checker is to hear of it.
   bool is_said = false;
+  // The round of checks that the cluster waits for is over; there is no host.
+  bool ends_round = false;
 };
 
 // What has been found out and not been published yet.

@@ -69,21 +69,20 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
   holdInflated(stats::plainScope(manager + "main_thread."));
   for (unsigned i = 0; i < workers; ++i) holdInflated(stats::workerScope(manager, i));
   showCount();
+  showWaiting();
 }
 
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   auto made = make(plan);
   if (!made) return made.error();
-  const bool is_there = clusters_.contains(plan.name);
+  const bool is_known = clusters_.contains(plan.name) || waiting_.contains(plan.name);
   if (!plan.is_hidden) {
-    stats_->shard(0)->add(is_there ? Counter::ClusterModified : Counter::ClusterAdded);
+    stats_->shard(0)->add(is_known ? Counter::ClusterModified : Counter::ClusterAdded);
   }
-  waiting_.erase(plan.name);
-  if (is_there && plan.awaits_hosts) {
-    waiting_[plan.name] = std::move(made.value());
-    return {};
-  }
-  return putInPlace(std::move(made.value()), delta);
+  forgetWaiting(plan.name);
+  if (!plan.awaits_hosts) return putInPlace(std::move(made.value()), delta);
+  wait(std::move(made.value()));
+  return {};
 }
 
 Result<Clusters::Made> Clusters::make(const plan::Cluster& plan) {
@@ -122,15 +121,17 @@ Result<Clusters::Made> Clusters::make(const plan::Cluster& plan) {
   if (!checks) return checks.error();
   std::shared_ptr<const health::LoadConfig> questions;
   if (plan.load_questions) questions = health::LoadConfig::build(cluster, registry_, workers_);
-  return Made{std::move(cluster), std::move(checks.value()), std::move(questions), {}};
+  return Made{std::move(cluster), std::move(checks.value()), std::move(questions)};
 }
 
 Result<void> Clusters::putInPlace(Made made, Delta* delta) {
   const std::shared_ptr<Cluster> cluster = std::move(made.cluster);
   const plan::Cluster& plan = cluster->settings();
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
-  if (place) forgetChecks(*place, *cluster);
-  outliers_.attach(*cluster, upstream::hostClockMs());
+  const bool has_waited = made.has_waited;
+  if (place && !has_waited) forgetChecks(*place, *cluster);
+  if (!has_waited) outliers_.attach(*cluster, upstream::hostClockMs());
+  outliers_.follow(*cluster);
   // Hosts that it has put out are as others to whoever takes its place. After that one has one of
   // its own: what both count goes on.
   if (place) place->setOutlierDetector(nullptr);
@@ -138,16 +139,16 @@ Result<void> Clusters::putInPlace(Made made, Delta* delta) {
   destinations_.attach(*cluster, upstream::hostClockMs());
   load_weights_.attach(*cluster, upstream::hostClockMs());
   locality_loads_.attach(*cluster, upstream::hostClockMs());
-  auto hosts = hostsAtFirst(*cluster, place.get());
+  auto hosts = has_waited ? ownHosts(*cluster) : hostsAtFirst(*cluster, place.get());
   if (place) {
     place->clearLimits(*place->stats().shard(0));
     retire(*place);
-    forgetWarming(plan.name);
+    stopChecks(*place);
     if (place->settings().is_hidden) --hidden_;
   }
   if (plan.is_hidden) ++hidden_;
   windows_.forget(plan.name);
-  if (plan.destination_hosts || plan.named_hosts) {
+  if (plan.destination_hosts || plan.named_hosts || has_waited) {
     unready_.erase(cluster->id());
   } else {
     unready_.insert(cluster->id());
@@ -159,18 +160,14 @@ Result<void> Clusters::putInPlace(Made made, Delta* delta) {
     cluster->applyRuntime(runtime->second);
   }
   put(cluster, std::move(hosts), delta);
-  stopChecks(cluster->id(), &plan);
-  if (made.checks) checks_[cluster->id()] = std::move(made.checks);
-  if (made.questions) questions_[cluster->id()] = std::move(made.questions);
+  if (made.checks) checks_[cluster.get()] = std::move(made.checks);
+  if (made.questions) {
+    questions_[cluster->id()] = std::move(made.questions);
+  } else {
+    stopQuestions(cluster->id());
+  }
+  if (has_waited && !cluster->hosts()->hosts().empty()) countBalancing(*cluster);
   return check(*cluster);
-}
-
-Result<void> Clusters::endWait(const std::string& name, Delta* delta) {
-  auto waiting = waiting_.extract(name);
-  if (!waiting) return {};
-  auto hosts = std::move(waiting.mapped().hosts);
-  auto placed = putInPlace(std::move(waiting.mapped()), delta);
-  return placed && hosts ? assign(std::move(*hosts), delta) : placed;
 }
 
 template <typename Socket>
@@ -268,15 +265,20 @@ void Clusters::retire(const Cluster& cluster) {
 }
 
 bool Clusters::remove(const std::string& name, Delta* delta) {
-  waiting_.erase(name);
+  const bool has_waited = waiting_.contains(name);
+  forgetWaiting(name);
   const auto found = clusters_.find(name);
-  if (found == clusters_.end()) return false;
+  if (found == clusters_.end()) {
+    if (has_waited) stats_->shard(0)->add(Counter::ClusterRemoved);
+    return has_waited;
+  }
   ClusterChange& change = changeOf(*found->second, delta);
   change.cluster = nullptr;
   change.hosts = nullptr;
   if (found->second->settings().is_local) local_hosts_ = nullptr;
   const bool is_hidden = found->second->settings().is_hidden;
-  stopChecks(found->second->id(), nullptr);
+  stopChecks(*found->second);
+  stopQuestions(found->second->id());
   windows_.forget(name);
   unready_.erase(found->second->id());
   found->second->clearLimits(*found->second->stats().shard(0));
@@ -285,7 +287,6 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
-  forgetWarming(name);
   if (is_hidden) --hidden_;
   if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();

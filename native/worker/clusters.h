@@ -41,21 +41,25 @@ class Clusters {
            std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake,
            std::string zone);
 
-  // In the place of the cluster of that name, if there is one; where the plan says that it waits,
-  // that one goes on until endWait(). The error names what is wrong with its TLS; nothing has
-  // changed then.
+  // In the place of the cluster of that name, if there is one. Where the plan says that it waits,
+  // that one goes on until endWait(), or there is none for anybody but who gives it hosts. The
+  // error names what is wrong with its TLS; nothing has changed then.
   Result<void> apply(const plan::Cluster& plan, Delta* delta);
   // Hosts of an address that the cluster has already go on as they are, unless they are reached or
   // checked otherwise now. The error names what is wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
-  // The one that waits to take the place of that name takes it now, if there is one.
+  // The one that waits for its place takes it now, if there is one of that name.
   Result<void> endWait(const std::string& name, Delta* delta);
+  // One that waits needs nothing any more but a round of checks of its hosts.
+  void beginRound(const std::string& name);
+  // Its round of checks is not over.
+  bool awaitsRound(const std::string& name) const;
   // It goes on with the hosts of the one before it, and nobody has said yet which it has.
   bool hasOthersHosts(const std::string& name) const;
   // What has been found out of hosts' health: each cluster whose hosts it changes has a new set of
   // the same hosts.
   void applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta);
-  // Some host that is to be checked has not been yet.
+  // Some host that is to be checked has not been yet, or a cluster of such hosts waits.
   bool awaitsChecks() const;
   // Does what detectors of outliers have to do by now, in milliseconds of upstream::hostClockMs().
   void detectOutliers(uint64_t now_ms, Delta* delta);
@@ -82,36 +86,38 @@ class Clusters {
   bool remove(const std::string& name, Delta* delta);
   // Kept for a cluster of that name that comes later, or takes its place.
   void applyRuntime(const plan::ClusterRuntime& runtime);
-  // Whether it waits for its first hosts, and whether there was none of its name before: then no
-  // page shows it yet. Of one that is hidden, whether calls wait for its name.
-  enum class Warming { None, New, InPlace };
-  void setWarming(const std::string& name, Warming warming);
-  bool isShown(const std::string& name) const {
-    if (warming_.empty()) return true;
-    const auto found = warming_.find(name);
-    return found == warming_.end() || found->second != Warming::New;
-  }
+  // Whether one that is in its place waits for its first hosts, which is shown. Of one that is
+  // hidden, whether calls wait for its name.
+  void setWarming(const std::string& name, bool is_warming);
   // What comes later goes into another delta.
   void endDelta() { in_delta_.clear(); }
 
   // What is made only when someone reads or it is sent: circuit breakers, and what single hosts
   // have counted.
   void refreshGauges();
+  // Those that are in their places.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& all() const { return clusters_; }
+  // Also one that waits for a place that no other has. Null: there is none.
+  std::shared_ptr<upstream::Cluster> findAny(const std::string& name) const;
 
  private:
   using Hosts = std::vector<std::shared_ptr<upstream::Host>>;
   // A cluster that is in no place yet.
   struct Made {
     std::shared_ptr<upstream::Cluster> cluster;
-    // What asks its hosts; null: nothing does.
+    // What checks its hosts, until it waits or is in its place; null: nothing does.
     std::shared_ptr<const health::CheckConfig> checks;
     std::shared_ptr<const health::LoadConfig> questions;
-    // They have come, and other things that it needs have not.
-    std::optional<plan::Assignment> hosts;
+    // It has its own hosts by now, and they are checked.
+    bool has_waited = false;
+    bool is_round_over = false;
   };
   Result<Made> make(const plan::Cluster& plan);
   Result<void> putInPlace(Made made, Delta* delta);
+  void wait(Made made);
+  // Nothing is to come in the place of that name any more.
+  void forgetWaiting(const std::string& name);
+  bool isWaiting(const upstream::Cluster& cluster) const;
 
   // The same hosts, told apart anew by what is known of them. Null: workers hear of it later.
   void regroup(const std::shared_ptr<upstream::Cluster>& cluster, Hosts hosts, Delta* delta);
@@ -148,8 +154,9 @@ class Clusters {
   // The hosts of the cluster as it is now are checked, and asked for their load, as far as its plan
   // wants it.
   Result<void> check(upstream::Cluster& cluster);
-  // Whom the cluster's plan does not name is left alone from here on.
-  void stopChecks(uint32_t cluster, const plan::Cluster* plan);
+  // Of the cluster's hosts.
+  void stopChecks(const upstream::Cluster& cluster);
+  void stopQuestions(uint32_t cluster);
   // What is known of a host's health before anybody asked.
   void setUnchecked(const upstream::Cluster& cluster, upstream::Host& host) const;
   // Of the hosts of a cluster in whose place comes another.
@@ -163,6 +170,8 @@ class Clusters {
     // By priority: where one that was there has something new.
     std::vector<UpdateWindows::Change> updates;
   };
+  Result<void> assignTo(const std::shared_ptr<upstream::Cluster>& cluster, plan::Assignment plan,
+                        Delta* delta);
   using HostPlans = std::shared_ptr<const std::vector<plan::Host>>;
   Taken takeHosts(upstream::Cluster& cluster, const HostPlans& plans);
   // Hosts that discovery names no more and that are well stay, until a check of theirs fails.
@@ -174,9 +183,11 @@ class Clusters {
                                                                 const std::string& zone);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();
-  void forgetWarming(const std::string& name);
+  void showWaiting();
   std::shared_ptr<const upstream::HostSet> hostsAtFirst(upstream::Cluster& cluster,
                                                         const upstream::Cluster* before);
+  // Its hosts as they are known now, for those who balance.
+  std::shared_ptr<const upstream::HostSet> ownHosts(upstream::Cluster& cluster);
   std::shared_ptr<const upstream::HostSet> noHosts(uint32_t panic_threshold_pct);
   // Gives a set what the cluster balances by, and shows it.
   void prepareBalancing(upstream::Cluster& cluster, upstream::HostSet* set);
@@ -202,9 +213,9 @@ class Clusters {
   log_files::LogFiles& logs_;
   health::Checker& checker_;
   const std::shared_ptr<upstream::HealthInbox> health_;
-  // Of clusters whose hosts are checked, by number.
-  std::unordered_map<uint32_t, std::shared_ptr<const health::CheckConfig>> checks_;
-  // Of those whose hosts are asked for their load.
+  // Of clusters whose hosts are checked, also of those that wait.
+  std::unordered_map<const upstream::Cluster*, std::shared_ptr<const health::CheckConfig>> checks_;
+  // Of those whose hosts are asked for their load, by number.
   std::unordered_map<uint32_t, std::shared_ptr<const health::LoadConfig>> questions_;
   Outliers outliers_;
   Destinations destinations_;
@@ -220,7 +231,8 @@ class Clusters {
   // Null until a cluster's hosts come from DNS.
   std::shared_ptr<stats::BlockBase> resolver_stats_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
-  // By name: those that wait while the cluster goes on whose place they are to take.
+  // By name: those that wait for their place, while the cluster goes on that has it, if there is
+  // one. No worker knows them.
   std::unordered_map<std::string, Made> waiting_;
   // By name: those that say something.
   std::map<std::string, plan::ClusterRuntime> runtimes_;
@@ -228,10 +240,7 @@ class Clusters {
   std::shared_ptr<const upstream::HostSet> local_hosts_;
   // By panic threshold.
   std::map<uint32_t, std::shared_ptr<const upstream::HostSet>> no_hosts_;
-  // By name; nothing of those that do not wait.
-  std::unordered_map<std::string, Warming> warming_;
-  // How many of these nobody is shown, and how many clusters are nobody's business.
-  size_t new_warming_ = 0;
+  // How many clusters are nobody's business.
   size_t hidden_ = 0;
   // Where the delta has the change of a cluster, by its number.
   std::unordered_map<uint32_t, size_t> in_delta_;

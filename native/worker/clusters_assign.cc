@@ -101,12 +101,17 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   const auto waiting = waiting_.find(plan.cluster_name);
   if (plan.is_former && waiting == waiting_.end()) return {};
   if (!plan.is_former && waiting != waiting_.end()) {
-    waiting->second.hosts = std::move(plan);
-    return {};
+    return assignTo(waiting->second.cluster, std::move(plan), nullptr);
   }
   const auto found = clusters_.find(plan.cluster_name);
   if (found == clusters_.end()) return Error{"there is no cluster of this name"};
-  Cluster& cluster = *found->second;
+  return assignTo(found->second, std::move(plan), delta);
+}
+
+Result<void> Clusters::assignTo(const std::shared_ptr<Cluster>& place, plan::Assignment plan,
+                                Delta* delta) {
+  Cluster& cluster = *place;
+  const bool is_waiting = isWaiting(cluster);
   const HostSet& before = *cluster.hosts();
   upstream::HostSetRules rules = cluster.hostSetRules();
   rules.overprovisioning_pct = plan.overprovisioning_factor_pct;
@@ -131,7 +136,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   }
   // Balancers go on where they are; nothing else is told to workers either.
   if (is_same) {
-    noteReady(cluster);
+    if (!is_waiting) noteReady(cluster);
     return {};
   }
   cluster.setDropShare(plan.drop_millionths);
@@ -152,14 +157,16 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     LoadWeights::update(cluster, hosts, upstream::hostClockMs());
   }
   auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
-  prepareBalancing(cluster, set.get());
+  if (!is_waiting) prepareBalancing(cluster, set.get());
   std::vector<UpdateWindows::Change> updates = std::move(taken.updates);
   for (const size_t priority : set->prioritiesOtherThan(before)) {
     if (priority >= updates.size()) updates.resize(priority + 1, UpdateWindows::Change::None);
     updates[priority] = UpdateWindows::Change::Members;
   }
   // What discovery says is told at once, also where the hosts stay, and counts as one.
-  if (is_discovered) {
+  if (is_waiting) {
+    // Nobody is told yet.
+  } else if (is_discovered) {
     noteWhole(cluster, updates);
   } else {
     noteUpdate(cluster, updates);
@@ -167,7 +174,11 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   // One that has had no hosts yet shows what the one before it had.
   if (was_assigned || !all->empty()) countMembers(cluster, *set);
   retire(cluster);
-  put(found->second, std::move(set), delta);
+  if (is_waiting) {
+    cluster.setHosts(std::move(set));
+    return check(cluster);
+  }
+  put(place, std::move(set), delta);
   // As the real server: a local cluster that is configured without hosts is nothing to go by.
   if (!is_nothing || is_discovered || !cluster.settings().is_local) countBalancing(cluster);
   auto checked = check(cluster);

@@ -38,19 +38,21 @@ Result<std::shared_ptr<const health::CheckConfig>> Clusters::makeChecks(
 }
 
 Result<void> Clusters::check(Cluster& cluster) {
-  if (const auto config = checks_.find(cluster.id()); config != checks_.end()) {
+  if (const auto config = checks_.find(&cluster); config != checks_.end()) {
     if (auto begun = checker_.check(config->second, cluster.hosts()); !begun) return begun;
   }
+  if (isWaiting(cluster)) return {};
   const auto questions = questions_.find(cluster.id());
   if (questions == questions_.end()) return {};
   return checker_.ask(questions->second, cluster.hosts());
 }
 
-void Clusters::stopChecks(uint32_t cluster, const plan::Cluster* plan) {
-  if (!(plan && plan->health_check) && checks_.erase(cluster) > 0) checker_.remove(cluster);
-  if (!(plan && plan->load_questions) && questions_.erase(cluster) > 0) {
-    checker_.stopAsking(cluster);
-  }
+void Clusters::stopChecks(const Cluster& cluster) {
+  if (checks_.erase(&cluster) > 0) checker_.remove(&cluster);
+}
+
+void Clusters::stopQuestions(uint32_t cluster) {
+  if (questions_.erase(cluster) > 0) checker_.stopAsking(cluster);
 }
 
 // Nobody knows whether it is well: it counts as not.
@@ -67,7 +69,8 @@ void Clusters::setUnchecked(const Cluster& cluster, Host& host) const {
 }
 
 bool Clusters::awaitsChecks() const {
-  for (const auto& [id, config] : checks_) {
+  for (const auto& [cluster, config] : checks_) {
+    if (isWaiting(*cluster)) return true;
     for (const auto& host : config->cluster().hosts()->hosts()) {
       if (host->awaitsCheck()) return true;
     }
@@ -85,9 +88,15 @@ void Clusters::noteReady(const Cluster& cluster) {
 }
 
 void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
-  // By number of the cluster: how many.
-  std::unordered_map<uint32_t, size_t> changed;
+  // How many.
+  std::unordered_map<const Cluster*, size_t> changed;
   for (const upstream::HealthChange& change : changes) {
+    if (change.ends_round) {
+      for (auto& [name, made] : waiting_) {
+        if (made.cluster.get() == change.cluster) made.is_round_over = true;
+      }
+      continue;
+    }
     const std::shared_ptr<Host> host = change.host.lock();
     if (host && change.is_first) host->setAwaitsCheck(false);
     if (change.is_said) checker_.onSaidUnwell(change.cluster, change.host);
@@ -99,8 +108,9 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
     }
   }
   if (changed.empty()) return;
+  // Those that wait look at their hosts when they have waited.
   for (const auto& [name, cluster] : clusters_) {
-    const auto of_cluster = changed.find(cluster->id());
+    const auto of_cluster = changed.find(cluster.get());
     if (of_cluster == changed.end()) continue;
     const size_t count = of_cluster->second;
     Hosts hosts = cluster->hosts()->hosts();

@@ -113,7 +113,7 @@ class ClustersPage : public stats::Page {
     for (; at != clusters.end() && out->size() - start < kPartBytes; ++at) {
       if (pace.budget == 0 && !pace.goOn()) break;
       const auto& [name, cluster] = *at;
-      const bool is_shown = !cluster->settings().is_hidden && data_plane_.isShown(name);
+      const bool is_shown = !cluster->settings().is_hidden;
       if (is_shown && (!filter_ || filter_(name))) {
         append(out, *cluster, is_empty_);
         is_empty_ = false;

@@ -137,44 +137,36 @@ void Clusters::countLocalities(Cluster& cluster, const HostSet& now) {
 }
 
 void Clusters::refreshGauges() {
-  for (const auto& [name, cluster] : clusters_) {
+  const auto publish = [](Cluster& cluster) {
     for (uint32_t priority = 0; priority < 2; ++priority) {
-      cluster->publishLimits(priority, *cluster->stats().shard(0));
+      cluster.publishLimits(priority, *cluster.stats().shard(0));
     }
+  };
+  for (const auto& [name, cluster] : clusters_) publish(*cluster);
+  for (const auto& [name, made] : waiting_) {
+    if (!clusters_.contains(name)) publish(*made.cluster);
   }
   endpoint_stats_.refresh(clusters_, &registry_);
 }
 
-void Clusters::setWarming(const std::string& name, Warming warming) {
+void Clusters::showWaiting() { stats_->shard(0)->set(Gauge::WarmingClusters, waiting_.size()); }
+
+void Clusters::setWarming(const std::string& name, bool is_warming) {
   const auto found = clusters_.find(name);
   if (found == clusters_.end()) return;
   if (found->second->settings().is_hidden) {
-    found->second->setAwaitsName(warming != Warming::None);
+    found->second->setAwaitsName(is_warming);
     return;
   }
-  found->second->stats().shard(0)->set(ClusterGauge::WarmingState, warming != Warming::None);
+  found->second->stats().shard(0)->set(ClusterGauge::WarmingState, is_warming);
   // Also where it has waited in vain.
-  if (warming == Warming::None) noteReady(*found->second);
-  if (warming == Warming::None && !warming_.contains(name)) return;
-  forgetWarming(name);
-  if (warming != Warming::None) warming_[name] = warming;
-  if (warming == Warming::New) ++new_warming_;
-  showCount();
-}
-
-void Clusters::forgetWarming(const std::string& name) {
-  const auto found = warming_.find(name);
-  if (found == warming_.end()) return;
-  if (found->second == Warming::New) --new_warming_;
-  warming_.erase(found);
-  showCount();
+  if (!is_warming) noteReady(*found->second);
 }
 
 // No thread waits for the first request before it knows a cluster.
 void Clusters::showCount() {
   const uint64_t count = clusters_.size() - hidden_;
-  stats_->shard(0)->set(Gauge::ActiveClusters, count - new_warming_);
-  stats_->shard(0)->set(Gauge::WarmingClusters, warming_.size());
+  stats_->shard(0)->set(Gauge::ActiveClusters, count);
   for (const auto& inflated : inflated_stats_) {
     inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
   }

@@ -100,7 +100,7 @@ class DataPlane {
   std::set<filters::DemandKey> takeDemands() { return demands_.take(); }
   // What has been found out of hosts' health takes effect.
   void takeHealth();
-  // Some host that is to be checked has not been yet.
+  // As Clusters'.
   bool awaitsChecks() const { return clusters_.awaitsChecks(); }
   // When takeHealth() has something to do though nothing is found out, in milliseconds of
   // upstream::hostClockMs(); UINT64_MAX: never.
@@ -211,9 +211,19 @@ class DataPlane {
   std::vector<BoundListener> listeners() const { return listeners_.bound(); }
   // Of all listeners, as they are counted for their limits: this process's alone.
   uint64_t openConnections() const { return listeners_.openConnections(); }
-  // By name.
+  // By name: those that are in their places.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
     return clusters_.all();
+  }
+  // As Clusters'.
+  std::shared_ptr<upstream::Cluster> findCluster(const std::string& name) const {
+    return clusters_.findAny(name);
+  }
+  void beginRound(const std::string& cluster) {
+    if (!is_stopping_) clusters_.beginRound(cluster);
+  }
+  bool awaitsRound(const std::string& cluster) const {
+    return !is_stopping_ && clusters_.awaitsRound(cluster);
   }
   // As Listeners'.
   void announceListener(const std::string& name, bool is_in_place) {
@@ -222,15 +232,12 @@ class DataPlane {
   void takeAnnouncementBack(const std::string& name, bool is_removed) {
     listeners_.takeAnnouncementBack(name, is_removed);
   }
-  // By name: whether it waits for its first hosts, and whether it takes another's place then.
-  void setWarming(const std::string& cluster, bool is_warming, bool is_new) {
-    using Warming = Clusters::Warming;
+  // By name: one that has waited takes its place. Of others, whether they wait for their hosts, or
+  // for their names.
+  void setWarming(const std::string& cluster, bool is_warming) {
     if (!is_warming) endWait(cluster);
-    clusters_.setWarming(cluster, !is_warming ? Warming::None
-                                  : is_new    ? Warming::New
-                                              : Warming::InPlace);
+    clusters_.setWarming(cluster, is_warming);
   }
-  bool isShown(const std::string& cluster) const { return clusters_.isShown(cluster); }
 
  private:
   void endWait(const std::string& cluster);

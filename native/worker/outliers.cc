@@ -16,8 +16,13 @@ void Outliers::attach(Cluster& cluster, uint64_t now_ms) {
       innerScope(cluster.stats().scope(), "outlier_detection."));
   auto detector = std::make_unique<OutlierDetector>(cluster.name(), *plan, &slots_, reports_,
                                                     std::move(stats), &log_, now_ms);
-  due_.emplace(detector->due(), cluster.name());
   cluster.setOutlierDetector(std::move(detector));
+}
+
+void Outliers::follow(const Cluster& cluster) {
+  if (const OutlierDetector* const detector = cluster.outlierDetector()) {
+    due_.emplace(detector->due(), cluster.name());
+  }
 }
 
 std::map<std::string, size_t> Outliers::run(const ClustersByName& clusters, uint64_t now_ms) {

@@ -27,8 +27,10 @@ class Outliers {
 
   // Where all of them tell what becomes of hosts.
   void logTo(std::shared_ptr<log_files::LogFile> file) { log_.use(std::move(file)); }
-  // Gives a cluster the detector that it is configured with, if any.
+  // Gives a cluster the detector that it is configured with, if any: before it has hosts.
   void attach(upstream::Cluster& cluster, uint64_t now_ms);
+  // The cluster is in its place: its detector has its turns.
+  void follow(const upstream::Cluster& cluster);
   // What is to be done by now, in milliseconds of upstream::hostClockMs(). Returns the names of the
   // clusters whose hosts are in another health than before, with how often one has changed.
   std::map<std::string, size_t> run(const ClustersByName& clusters, uint64_t now_ms);

@@ -337,8 +337,8 @@ export class Discovery {
       const answer = this.#beginDns(plan, true);
       if (!answer) return;
       const { native } = this.#host;
-      native.setWarming(plan.name, true, false);
-      const known = answer.finally(() => native.setWarming(plan.name, false, false));
+      native.setWarming(plan.name, true);
+      const known = answer.finally(() => native.setWarming(plan.name, false));
       unawaited('the hosts of a service', known);
     };
     for (const plan of this.#compiled.hiddenDns) follow(plan);

@@ -1,5 +1,6 @@
 // What clusters get by the way: their hosts, by EDS, DNS or the names that requests ask for, and the
-// secrets of their transport sockets. Those that come by CDS wait for their first hosts.
+// secrets of their transport sockets. Those that come by CDS wait for all of it, and for a round of
+// checks of their hosts.
 import { unawaited } from '../base/bugs.js';
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
@@ -45,7 +46,7 @@ export class ClusterHosts implements HostSources {
   readonly #endpoints = new Map<string, EndpointSubscription>();
   /** Of clusters that are in use while others wait for their hosts in their places. */
   readonly #leaving = new Map<string, EndpointSubscription>();
-  /** Clusters that wait for their hosts or secrets, and for what. */
+  /** Clusters that wait for their hosts, secrets or checks; each resolves once that cluster does not. */
   readonly #warming = new Map<string, Promise<unknown>>();
   /** Of clusters of CDS. */
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
@@ -99,21 +100,27 @@ export class ClusterHosts implements HostSources {
     return eds && this.#sameEndpoints(eds)?.applied;
   }
 
-  awaits({ eds, dns, sockets, discovered = [] }: ClusterPlan): boolean {
+  /** Resolves once that cluster is in its place. */
+  async warmed(cluster: string): Promise<void> {
+    await this.#warming.get(cluster);
+  }
+
+  awaits({ cluster, eds, dns, sockets, discovered = [] }: ClusterPlan): boolean {
+    if (cluster.health_check !== undefined) return true;
     if (discovered.some((one) => this.#extensions.lacks(one))) return true;
     if (dns !== undefined || sockets.some((one) => this.#secrets.lacks(one))) return true;
     return eds !== undefined && this.#sameEndpoints(eds)?.isWarming !== false;
   }
 
-  expect(plan: ClusterPlan, isNew: boolean): void {
+  expect(plan: ClusterPlan): void {
     const { name = '' } = plan.cluster;
-    if (!this.awaits(plan)) return;
-    this.#warming.set(name, SOON);
-    this.#onWaiting(true);
-    this.#native.setWarming(name, true, isNew);
+    if (this.awaits(plan)) this.#warming.set(name, SOON);
+    // It may be another in the place of one that has waited.
+    else this.#warming.delete(name);
+    this.#onWaiting(this.#warming.size > 0);
   }
 
-  follow(plan: ClusterPlan, isNew: boolean): void {
+  follow(plan: ClusterPlan): void {
     const { eds, dns, names, sockets, discovered = [] } = plan;
     const { name = '' } = plan.cluster;
     this.#followFilters(name, discovered);
@@ -122,7 +129,7 @@ export class ClusterHosts implements HostSources {
     this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
     const same = eds && this.#sameEndpoints(eds);
-    const fresh = eds && !same ? this.#replaceEndpoints(eds, sockets) : undefined;
+    const fresh = eds && !same ? this.#replaceEndpoints(eds, plan) : undefined;
     if (!eds) this.#leaveEndpoints(name);
     else if (same && same === this.#leaving.get(name)) this.#returnTo(same);
     fresh?.start();
@@ -133,7 +140,7 @@ export class ClusterHosts implements HostSources {
       ...sockets.map((one) => this.#secrets.needed(one)),
       ...discovered.map((one) => this.#extensions.needed(one)),
     ];
-    this.#warm(name, [endpoints?.isWarming ? endpoints.warmed : answer, ...lacking], isNew);
+    this.#warm(plan, [endpoints?.isWarming ? endpoints.warmed : answer, ...lacking]);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
   }
@@ -172,45 +179,52 @@ export class ClusterHosts implements HostSources {
     for (const one of [...this.#endpoints.values(), ...this.#leaving.values()]) one.stop();
   }
 
-  /** `all`: what it waits for. */
-  #warm(name: string, all: readonly (Promise<unknown> | undefined)[], isNew: boolean): void {
-    const needs = all.filter((one) => one !== undefined);
-    const wasExpected = this.#warming.get(name) === SOON;
-    this.#warming.delete(name);
-    const needed = needs.length > 0 ? Promise.all(needs) : undefined;
-    if (needed) this.#warming.set(name, needed);
-    this.#onWaiting(this.#warming.size > 0);
-    if (!needed) {
+  /** `all`: what it waits for before its hosts have been checked. */
+  #warm(
+    { cluster: { name = '', health_check: checks } }: ClusterPlan,
+    all: readonly (Promise<unknown> | undefined)[],
+  ): void {
+    if (!this.#warming.has(name)) {
       this.#endFormer(name);
-      // Where nothing has come, those of the cluster before it are no longer its own.
-      if (wasExpected) this.#native.setWarming(name, false, isNew);
       return;
     }
-    if (!wasExpected) this.#native.setWarming(name, true, isNew);
-    const end = async (): Promise<void> => {
-      await needed;
-      if (this.#warming.get(name) !== needed) return;
-      this.#warming.delete(name);
-      this.#endFormer(name);
-      this.#native.setWarming(name, false, isNew);
+    const needs = all.filter((one) => one !== undefined);
+    if (needs.length === 0 && checks === undefined) {
+      this.#putInPlace(name);
+      return;
+    }
+    const isLeft = (): boolean => this.#warming.get(name) !== warmed;
+    const warm = async (): Promise<void> => {
+      await Promise.all(needs);
+      if (isLeft()) return;
+      if (checks !== undefined) await this.#native.awaitRound(name);
+      if (isLeft()) return;
+      this.#putInPlace(name);
       this.#onWarm(name);
-      this.#onWaiting(this.#warming.size > 0);
     };
-    unawaited('a cluster that waits for its hosts', end());
+    const warmed = warm();
+    this.#warming.set(name, warmed);
+    unawaited('a cluster that waits for its hosts', warmed);
   }
 
-  #replaceEndpoints(plan: EdsPlan, sockets: readonly TlsSocketPlan[]): EndpointSubscription {
-    const { cluster } = plan;
+  #putInPlace(name: string): void {
+    this.#warming.delete(name);
+    this.#endFormer(name);
+    this.#native.setWarming(name, false);
+    this.#onWaiting(this.#warming.size > 0);
+  }
+
+  #replaceEndpoints(eds: EdsPlan, { cluster: plan, sockets }: ClusterPlan): EndpointSubscription {
+    const { cluster } = eds;
     const former = this.#endpoints.get(cluster);
     // Nobody is asked the same twice on one stream: the answer would not come again.
-    if (former?.asksFor(plan)) former.stop();
+    if (former?.asksFor(eds)) former.stop();
     else this.#leaveEndpoints(cluster);
-    const next = this.addEndpoints(plan);
+    const next = this.addEndpoints(eds);
     // What one response says of both is not the former's any more.
     next.onHosts = (): void => {
-      if (!next.isFormer && sockets.every((one) => !this.#secrets.needed(one))) {
-        this.#endLeaving(cluster);
-      }
+      if (next.isFormer || plan.health_check !== undefined) return;
+      if (sockets.every((one) => !this.#secrets.needed(one))) this.#endLeaving(cluster);
     };
     return next;
   }

@@ -30,16 +30,16 @@ interface NewCluster {
 
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
-  /** Its hosts are still to come, by the way that it has them from, or its secrets. */
+  /** Its hosts are still to come, by the way that it has them from, or its secrets, or checks. */
   awaits(plan: ClusterPlan): boolean;
-  /** The cluster is there, or is another now, and will be followed: from here on it waits for its hosts. */
-  expect(plan: ClusterPlan, isNew: boolean): void;
-  /** The cluster is there, or is another now: from here on it is given hosts. `isNew`: there was none. */
-  follow(plan: ClusterPlan, isNew: boolean): void;
+  /** The cluster is there, or is another now, and will be followed: from here on it waits if it has to. */
+  expect(plan: ClusterPlan): void;
+  /** The cluster is there, or is another now: from here on it is given hosts. */
+  follow(plan: ClusterPlan): void;
   /** Those that it is given already, where they come from the same place on one stream with it. */
   hostsOf(plan: ClusterPlan): Assignment | undefined;
   forget(cluster: string): void;
-  /** Its hosts are waited for. */
+  /** It waits for some of that. */
   isWarming(cluster: string): boolean;
 }
 
@@ -61,7 +61,7 @@ export class ClusterSubscription {
   readonly #replaced = new Map<string, DynamicCluster>();
   #version = '';
   /** Clusters that have come, and are not given hosts yet. */
-  readonly #toFollow = new Map<string, { readonly plan: ClusterPlan; readonly isNew: boolean }>();
+  readonly #toFollow = new Map<string, ClusterPlan>();
   #isFollowing = false;
   #isStopped = false;
 
@@ -247,9 +247,8 @@ export class ClusterSubscription {
       // Where that one waits itself it was never in use, and what it has replaced stays.
       if (before && !this.#sources.isWarming(name)) this.#replaced.set(name, before);
       this.#current.set(name, { version: own, message, updatedMs });
-      const isNew = !this.#replaced.has(name);
-      this.#sources.expect(plan, isNew);
-      this.#toFollow.set(name, { plan, isNew });
+      this.#sources.expect(plan);
+      this.#toFollow.set(name, plan);
     }
     return [...wrong].map(([name, message]) => `${name}: ${message}`);
   }
@@ -262,9 +261,9 @@ export class ClusterSubscription {
     const slices = new Slices();
     this.#holdRequests(true);
     try {
-      for (const [name, { plan, isNew }] of this.#toFollow) {
+      for (const [name, plan] of this.#toFollow) {
         this.#toFollow.delete(name);
-        this.#sources.follow(plan, isNew);
+        this.#sources.follow(plan);
         if (!this.#sources.isWarming(name)) this.onWarm(name);
         const pause = slices.pause();
         if (pause) await pause;

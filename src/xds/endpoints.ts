@@ -131,7 +131,7 @@ export class EndpointSubscription {
     this.#host.stats.setGauge(`${this.#statPrefix}warming_state`, 1);
     unawaited(
       'the first hosts of a cluster',
-      this.#warmed.then(() => this.#native.setWarming(this.cluster, false, false)),
+      this.#warmed.then(() => this.#native.setWarming(this.cluster, false)),
     );
   }
 

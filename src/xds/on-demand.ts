@@ -174,10 +174,9 @@ class ClustersOnDemand {
       if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
       for (const { plan, ...cluster } of plans) {
         const name = cluster.message.name ?? '';
-        const isNew = !this.#current.has(name);
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
-        this.#host.hosts.expect(plan, isNew);
-        this.#host.hosts.follow(plan, isNew);
+        this.#host.hosts.expect(plan);
+        this.#host.hosts.follow(plan);
         unawaited('a cluster on demand', this.#warm(source, plan));
       }
       for (const name of there) this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });

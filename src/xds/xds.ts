@@ -150,7 +150,7 @@ export class Xds {
       askForHost: (name) => this.#askForHost(name),
       askForRoutes: (table, onDone) => this.#askForRoutes(table, onDone),
       isStatic: (name) => this.#clusterNames().has(name),
-      warmed: async (name) => this.#hosts.endpoints.get(name)?.warmed,
+      warmed: (name) => this.#hosts.warmed(name),
     });
     const needs: NeedSources = {
       routes: (slot) => {

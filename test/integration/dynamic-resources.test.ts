@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import {
+  Agent,
+  createServer,
+  get,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -29,8 +36,15 @@ import { statText, untilStat } from './support/stats.js';
 type Message = Readonly<Record<string, unknown>>;
 
 /** An origin that answers with its name. */
-async function startOrigin(t: TestContext, name: string): Promise<number> {
-  const server = createServer((_, response) => response.end(name));
+function startOrigin(t: TestContext, name: string): Promise<number> {
+  return listen(
+    t,
+    createServer((_, response) => response.end(name)),
+  );
+}
+
+/** Resolves with its port. */
+async function listen(t: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -291,6 +305,55 @@ test('clusters come, change and go as CDS says, under load', async (t) => {
   put('v18', [found(1)]);
   await untilStat(proxy, 'cluster.found.update_success', 1);
   assert.equal(await textAt(`${url}/found`), 'one');
+});
+
+test('a cluster of CDS goes on until the hosts of the one in its place are checked; a new one is unknown', async (t) => {
+  const folder = makeFolder(t);
+  const [clusters, routes] = [join(folder, 'cds.json'), join(folder, 'rds.json')];
+  const before = await startOrigin(t, 'before');
+  const checks: ServerResponse[] = [];
+  const origin = createServer((request, response) => {
+    if (request.url === '/check') checks.push(response);
+    else response.end('after');
+  });
+  const after = await listen(t, origin);
+  putResources(routes, '', [
+    routeResource(webRoutes([toCluster('/new', 'new'), toCluster('/', 'dyn')])),
+  ]);
+  const put = (version: string, all: readonly Message[]): void =>
+    putResources(clusters, version, all.map(clusterResource));
+  put('v0', [cluster('dyn', before)]);
+  const proxy = await startProxy(t, {
+    ...rdsBootstrap('web', fileSource(routes)),
+    dynamic_resources: { cds_config: fileSource(clusters) },
+  });
+  const url = await proxy.listenerUrl('web');
+  const checked = (name: string): Message => ({
+    ...cluster(name, after),
+    health_checks: [
+      {
+        ...{ timeout: '60s', interval: '60s', unhealthy_threshold: 1, healthy_threshold: 1 },
+        http_health_check: { path: '/check' },
+      },
+    ],
+  });
+  put('v1', [checked('dyn'), checked('new')]);
+  await untilStat(proxy, 'cluster_manager.warming_clusters', 2);
+  while (checks.length < 2) await sleep(5);
+  assert.equal(await textAt(url), 'before');
+  assert.deepEqual([(await fetch(`${url}/new`)).status, await textAt(`${url}/new`)], [503, '']);
+  const waiting = await dump(proxy, 'resource=dynamic_warming_clusters');
+  assert.deepEqual(
+    waiting.map(({ cluster: one }) => (one as Message)['name']),
+    ['dyn', 'new'],
+  );
+  assert.doesNotMatch(await textAt(`${proxy.adminUrl}/clusters`), /^new::/m);
+  assert.equal(await statText(proxy, 'cluster_manager.active_clusters'), '1');
+  for (const one of checks) one.end();
+  await untilStat(proxy, 'cluster_manager.warming_clusters', 0);
+  await untilStat(proxy, 'cluster_manager.active_clusters', 2);
+  assert.equal(await textAt(url), 'after');
+  assert.equal(await textAt(`${url}/new`), 'after');
 });
 
 test('a source that is not there, or is of another kind, is refused with its place', async (t) => {

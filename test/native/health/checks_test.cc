@@ -167,6 +167,67 @@ TEST("Hosts are not well before their first check") {
   EXPECT(healthOf(proxy, 0).empty());
 }
 
+TEST("A cluster waits for as many checks as it has hosts while the one before it goes on") {
+  Origin before(answering("before"));
+  Origin well(answering("well"));
+  Origin slow([](Socket& socket, int) { socket.readAll(); });
+  Proxy proxy(checkedPlan({before.port()}, everyFewMs()));
+  worker::DataPlane& plane = proxy.dataPlane();
+  EXPECT(isChecked(proxy));
+  Socket client = proxy.connect();
+  EXPECT(proxy.waitUntil([&] { return ask(client).ends_with("before"); }));
+  plan::HealthCheck check = everyFewMs();
+  check.timeout_ms = 60'000;
+  plan::Update next = checkedPlan({slow.port()}, check);
+  next.listeners.clear();
+  next.route_tables.clear();
+  next.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(next).empty());
+  plane.beginRound("origin");
+  EXPECT_EQ(proxy.stat("cluster.origin.membership_total"), 1u);
+  EXPECT(plane.awaitsRound("origin") && plane.awaitsChecks());
+  EXPECT(ask(client).ends_with("before"));
+  // The one in use is checked still.
+  const uint64_t checks = proxy.stat("cluster.origin.health_check.success");
+  EXPECT(proxy.waitUntil(
+      [&] { return proxy.stat("cluster.origin.health_check.success") > checks + 2; }));
+
+  // Another in its place, one of whose hosts answers often.
+  next = checkedPlan({slow.port(), well.port()}, check);
+  next.listeners.clear();
+  next.route_tables.clear();
+  next.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(next).empty());
+  EXPECT(plane.awaitsRound("origin"));
+  plane.beginRound("origin");
+  const auto isOver = [&] {
+    plane.takeHealth();
+    return !plane.awaitsRound("origin");
+  };
+  EXPECT(proxy.waitUntil(isOver));
+  EXPECT(ask(client).ends_with("before"));
+  EXPECT_EQ(proxy.stat("cluster.origin.membership_healthy"), 0u);
+  plane.setWarming("origin", false);
+  EXPECT_EQ(proxy.stat("cluster.origin.membership_healthy"), 1u);
+  EXPECT(proxy.waitUntil([&] { return ask(client).ends_with("well"); }));
+  EXPECT(healthOf(proxy, 0) == HealthFlags(HealthFlag::FailedActive) && healthOf(proxy, 1).empty());
+
+  // Who goes before a check is over is not waited for.
+  next = checkedPlan({slow.port()}, check);
+  next.listeners.clear();
+  next.route_tables.clear();
+  next.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(next).empty());
+  plane.beginRound("origin");
+  plan::Update gone;
+  gone.assignments = next.assignments;
+  gone.assignments[0].hosts.clear();
+  EXPECT(plane.apply(gone).empty());
+  EXPECT(proxy.waitUntil(isOver));
+  plane.setWarming("origin", false);
+  EXPECT(!plane.awaitsChecks());
+}
+
 TEST("A check that takes too long is a failure of its own kind") {
   Origin silent([](Socket& socket, int) { socket.readAll(); });
   plan::HealthCheck check = everyFewMs();

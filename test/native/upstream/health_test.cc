@@ -52,10 +52,10 @@ TEST("A set tells hosts apart by what has been found out when it was made") {
 TEST("Who posts first wakes the control thread, which takes all in order") {
   int wakes = 0;
   HealthInbox inbox([&wakes] { ++wakes; });
-  for (uint32_t i = 0; i < 3; ++i) inbox.post({.cluster = i, .host = {}});
+  for (uint32_t i = 0; i < 3; ++i) inbox.post({.host = {}, .set = HealthFlags::ofBits(i)});
   EXPECT(wakes == 1);
   const std::vector<HealthChange> taken = inbox.take();
-  EXPECT(taken.size() == 3 && taken[2].cluster == 2);
+  EXPECT(taken.size() == 3 && taken[2].set == HealthFlags::ofBits(2));
   EXPECT(inbox.take().empty());
   inbox.post({});
   EXPECT(wakes == 2);

@@ -204,7 +204,6 @@ TEST("A cluster goes on, and its hosts move, until the one in its place has all 
   next.clusters = plan.clusters;
   next.clusters[0].is_discovered = next.clusters[0].awaits_hosts = true;
   EXPECT(plane.apply(next).empty());
-  plane.setWarming("origin", true, false);
   EXPECT_EQ(proxy.stat("cluster_manager.cluster_modified"), 1u);
   EXPECT_EQ(proxy.stat("cluster.origin.warming_state"), 1u);
   plan::Assignment former = httpPlan({two.port()}).assignments[0];
@@ -216,7 +215,7 @@ TEST("A cluster goes on, and its hosts move, until the one in its place has all 
   EXPECT(ask(client).ends_with("two"));
   EXPECT(plane.clusters().at("origin") == before);
 
-  plane.setWarming("origin", false, false);
+  plane.setWarming("origin", false);
   EXPECT(becomes(proxy, client, ending("three")));
   EXPECT(plane.clusters().at("origin") != before);
   EXPECT_EQ(proxy.stat("cluster.origin.warming_state"), 0u);
@@ -224,9 +223,8 @@ TEST("A cluster goes on, and its hosts move, until the one in its place has all 
   EXPECT(ask(client).ends_with("three"));
   // In vain: it has none, and what comes later is a change.
   EXPECT(plane.apply(next).empty());
-  plane.setWarming("origin", true, false);
   const uint64_t updates = proxy.stat("cluster_manager.cluster_updated");
-  plane.setWarming("origin", false, false);
+  plane.setWarming("origin", false);
   EXPECT(becomes(proxy, client, ending("no healthy upstream")));
   EXPECT_EQ(proxy.stat("cluster_manager.cluster_updated"), updates);
   EXPECT(plane.apply(only({httpPlan({one.port()}).assignments[0]})).empty());
@@ -237,7 +235,7 @@ TEST("A cluster goes on, and its hosts move, until the one in its place has all 
   plan::Update without;
   without.removed_clusters = {"origin"};
   EXPECT(plane.apply(without).empty());
-  plane.setWarming("origin", false, false);
+  plane.setWarming("origin", false);
   EXPECT(!plane.clusters().contains("origin"));
 }
 
@@ -349,38 +347,48 @@ TEST("Through 1,000 random updates and removals every request is answered as it 
   proxy.expectQuiet();
 }
 
-TEST("A cluster that waits for its first hosts is counted apart, and shown once it has them") {
-  plan::Update plan = httpPlan({1});
+TEST("A cluster that waits for its first hosts is counted apart, and there once it has them") {
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].awaits_hosts = true;
   Proxy proxy(plan);
-  worker::DataPlane& data_plane = proxy.dataPlane();
+  worker::DataPlane& plane = proxy.dataPlane();
   const uint64_t count = proxy.stat("cluster_manager.active_clusters");
   const auto counts = [&] {
     return std::pair(proxy.stat("cluster_manager.active_clusters"),
                      proxy.stat("cluster_manager.warming_clusters"));
   };
-  data_plane.setWarming("origin", true, true);
-  EXPECT(counts() == std::pair(count - 1, uint64_t{1}));
-  EXPECT(!data_plane.isShown("origin"));
-  data_plane.setWarming("origin", true, false);
   EXPECT(counts() == std::pair(count, uint64_t{1}));
-  EXPECT(data_plane.isShown("origin"));
-  data_plane.setWarming("origin", true, true);
-  data_plane.setWarming("origin", false, true);
-  EXPECT(counts() == std::pair(count, uint64_t{0}));
+  EXPECT(!plane.clusters().contains("origin") && plane.findCluster("origin"));
+  EXPECT_EQ(proxy.stat("cluster.origin.membership_total"), 1u);
+  Socket client = proxy.connect();
+  // As of a name that nobody knows.
+  const std::string answer = ask(client);
+  EXPECT(answer.starts_with("HTTP/1.1 503 ") && answer.ends_with("\r\n\r\n"));
+  plane.setWarming("origin", false);
+  EXPECT(counts() == std::pair(count + 1, uint64_t{0}));
+  EXPECT(becomes(proxy, client, ending("hello")));
   // It goes, or another takes its place: nothing waits.
-  data_plane.setWarming("origin", true, true);
   plan::Update again;
   again.clusters = plan.clusters;
-  EXPECT(data_plane.apply(again).empty());
-  EXPECT(counts() == std::pair(count, uint64_t{0}));
-  data_plane.setWarming("origin", true, true);
+  EXPECT(plane.apply(again).empty());
+  EXPECT(counts() == std::pair(count + 1, uint64_t{1}));
+  again.clusters[0].awaits_hosts = false;
+  EXPECT(plane.apply(again).empty());
+  EXPECT(counts() == std::pair(count + 1, uint64_t{0}));
+  again.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(again).empty());
   plan::Update without;
   without.removed_clusters = {"origin"};
-  EXPECT(data_plane.apply(without).empty());
-  EXPECT(counts() == std::pair(count - 1, uint64_t{0}));
-  data_plane.setWarming("nobody", true, true);
-  EXPECT(counts() == std::pair(count - 1, uint64_t{0}));
-  proxy.expectQuiet();
+  EXPECT(plane.apply(without).empty());
+  EXPECT(counts() == std::pair(count, uint64_t{0}));
+  EXPECT_EQ(proxy.stat("cluster_manager.cluster_removed"), 1u);
+  EXPECT(plane.apply(again).empty());
+  EXPECT(plane.apply(without).empty());
+  EXPECT(counts() == std::pair(count, uint64_t{0}));
+  EXPECT_EQ(proxy.stat("cluster_manager.cluster_removed"), 2u);
+  plane.setWarming("nobody", true);
+  EXPECT(counts() == std::pair(count, uint64_t{0}));
 }
 
 }  // namespace fairlead::test

@@ -90,6 +90,9 @@ export class FakeNative implements NativeProxy {
   dropImportedGauges(): void {
     this.calls.push('dropImportedGauges');
   }
+  awaitRound(): Promise<void> {
+    return Promise.resolve();
+  }
   awaitChecks(): Promise<void> {
     return Promise.resolve();
   }

@@ -33,10 +33,7 @@ test('of many clusters none is in the data plane that does not wait for its host
   } as unknown as NativeProxy;
   const sources: HostSources = {
     awaits: () => true,
-    expect: ({ cluster: { name = '' } }, isNew) => {
-      assert.ok(isNew);
-      waiting.add(name);
-    },
+    expect: ({ cluster: { name = '' } }) => waiting.add(name),
     follow: ({ cluster: { name = '' } }) => followed.add(name),
     hostsOf: () => undefined,
     forget: () => assert.fail('none is gone'),
