@@ -280,8 +280,8 @@ test("the cluster manager's source address is every cluster's own, unless it has
 });
 
 test('a field that is not supported is refused by its name; its default is not', () => {
-  assert.deepEqual(clusterOf({ queuing_policies: [{ name: 'q' }] }).issues, [
-    'error clusters[0].queuing_policies: queuing_policies of envoy.config.cluster.v3.Cluster is not supported yet',
+  assert.deepEqual(clusterOf({ filters: [{ name: 'q' }] }).issues, [
+    'error clusters[0].filters: filters of envoy.config.cluster.v3.Cluster is not supported yet',
   ]);
   const defaults = {
     health_checks: [],
