@@ -127,7 +127,8 @@ inline plan::Route namedRoute(std::string name, plan::RouteMatch match) {
   plan::Route route;
   route.name = std::move(name);
   route.match = std::move(match);
-  route.direct_response = plan::DirectResponse{200, {}};
+  route.direct_response = plan::DirectResponse();
+  route.direct_response->status = 200;
   return route;
 }
 
