@@ -15,7 +15,6 @@ import {
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
-import { addressesOf, addressesText, fixedAddresses } from '../plan/listener/listen-sockets.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
@@ -29,6 +28,14 @@ import {
   type Refusal,
 } from './listener-round.js';
 import { LDS } from './api.js';
+import {
+  isThereTwice,
+  refusalOf,
+  refusalOfFaults,
+  refuseOtherReuse,
+  refuseSockets,
+  type RefusedListener,
+} from './listener-refusals.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import { WaitingListeners } from './waiting-listeners.js';
 import type { Commit, Resource } from './updates.js';
@@ -50,16 +57,6 @@ export interface ListenerHost extends Subscribing {
   readonly onSockets: () => void;
 }
 
-/** A listener that could not be put in place. */
-export interface RefusedListener {
-  readonly message: Listener;
-  readonly details: string;
-  /** Milliseconds since 1970. */
-  readonly attemptMs: number;
-  /** Under its name, as the real server: not of one that is there twice, or has no address. */
-  readonly isKept: boolean;
-}
-
 /** What has become of one listener of an update; neither: it is as it was. */
 interface Outcome {
   readonly message: Listener;
@@ -68,27 +65,6 @@ interface Outcome {
   /** False: another one has its name. */
   readonly isNamed?: boolean;
 }
-
-/** As the real server, which goes no further than to the first that is wrong, pages say only that. */
-const refusalOf = (errors: readonly Issue[], describe: (issue: Issue) => string): Refusal => ({
-  details: errors[0]?.message ?? '',
-  lines: errors.map(describe),
-});
-
-const reusesPort = ({ enable_reuse_port: isEnabled = true }: Listener): boolean => isEnabled;
-
-const refusalOfFaults = (
-  faults: readonly Issue[],
-  describe: (issue: Issue) => string,
-): Refusal => ({
-  details: `Proto constraint validation failed (${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')})`,
-  lines: faults.map(describe),
-});
-
-const isThereTwice = (name: string): Refusal => ({
-  details: `duplicate listener ${name} found`,
-  lines: [`duplicate listener ${name} found`],
-});
 
 export class ListenerSubscription {
   readonly #native: NativeProxy;
@@ -354,12 +330,10 @@ export class ListenerSubscription {
       this.#apply(round);
       round.begin([], this.#current);
     }
-    if (before && reusesPort(before.message) !== reusesPort(message)) {
-      place
-        .field('enable_reuse_port')
-        .error(`Listener ${name}: reuse port cannot be changed during an update`);
+    if (before) refuseOtherReuse(before.message, message, place);
+    if (listener) {
+      refuseSockets(listener, before?.plan, [...this.#static, ...round.plans], place);
     }
-    if (listener) this.#refuseSockets(listener, before?.plan, place, round);
     const errors = issues.filter(({ severity }) => severity === 'error');
     this.#host.stats.countDeprecated(countDeprecatedDefaults(issues));
     for (const issue of issues) {
@@ -435,38 +409,5 @@ export class ListenerSubscription {
   get #drainPlan(): Update['drain'] {
     const { seconds, strategy } = this.#host.drain;
     return { seconds, immediate: strategy === 'immediate' };
-  }
-
-  /** What sockets of listeners that there are stand in the way of. */
-  #refuseSockets(
-    listener: ListenerPlan,
-    before: ListenerPlan | undefined,
-    place: Place,
-    round: Round,
-  ): void {
-    const { name = '' } = listener;
-    const optionsOf = (plan: ListenerPlan): unknown[] =>
-      addressesOf(plan).map(({ socket_options: options = [] }) => options);
-    const isOther = messageKey(optionsOf(before ?? {})) !== messageKey(optionsOf(listener));
-    if (before && !listener.reuse_port && isOther) {
-      place
-        .field('socket_options')
-        .error(
-          `Listener ${name}: doesn't support update any socket options when the reuse port isn't enabled`,
-        );
-    }
-    const wanted = new Set(fixedAddresses(listener));
-    const owner = [...this.#static, ...round.plans].find(
-      (other) => other.name !== name && fixedAddresses(other).some((text) => wanted.has(text)),
-    );
-    if (!owner) return;
-    const text = addressesText(addressesOf(listener));
-    place
-      .field('address')
-      .error(
-        `error adding listener: '${name}' has duplicate address '${text}' as existing listener, to ` +
-          'check if the listener has duplicated addresses with other listeners or ' +
-          `'enable_reuse_port' is set to 'false' for the listener`,
-      );
   }
 }

@@ -409,6 +409,9 @@ ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, Heade
 bool mayEndHead(const char* data, size_t size, size_t from) {
   size_t at = from > 2 ? from - 2 : 0;
   if (at == 0 && size > 0 && (data[0] == '\r' || data[0] == '\n')) return true;
+  const bool ends_line = std::memchr(data + from, '\n', size - from) != nullptr;
+  const size_t empty = emptyLineBytes(data, from);
+  if (ends_line && !std::memchr(data + empty, '\n', from - empty)) return true;
   while (const void* found = std::memchr(data + at, '\n', size - at)) {
     at = static_cast<size_t>(static_cast<const char*>(found) - data) + 1;
     if (at < size && data[at] == '\n') return true;

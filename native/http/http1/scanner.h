@@ -69,8 +69,9 @@ ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http:
                         size_t* consumed);
 
 // Whether a head (or trailers) that was incomplete without the bytes from `from` on may be complete
-// with them: whether they end an empty line. Who gathers a head in crumbs asks this before it scans
-// again, so that all the scans together stay linear in the head's size.
+// with them: whether they end an empty line, or the first one, which may be all (HTTP/0.9). Who
+// gathers a head in crumbs asks this before it scans again, so that all the scans together stay
+// linear in the head's size.
 bool mayEndHead(const char* data, size_t size, size_t from);
 
 // What meters count of trailers.

@@ -393,11 +393,22 @@ TEST("scalar and wide scans agree on mutated heads") {
   }
 }
 
-TEST("only bytes that end an empty line may complete a head") {
+TEST("a request line without a version is all of a request") {
+  std::string bytes = "GET /a \r\nhost: b\r\n\r\n";
+  http::RequestHead head;
+  const ScanResult result = scanRequest(bytes.data(), bytes.size(), HeadLimits(), &head);
+  EXPECT(result.state == Scan::Complete);
+  EXPECT_EQ(head.head_bytes, 9u);
+  EXPECT_EQ(head.headers.size(), 0u);
+}
+
+TEST("only bytes that end an empty line, or the first one, may complete a head") {
   const std::string head = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-  for (size_t from = 3; from < head.size(); ++from) {
-    EXPECT_EQ(mayEndHead(head.data(), from, 3), false);
-    EXPECT_EQ(mayEndHead(head.data(), head.size(), from), true);
+  const size_t line = head.find('\n') + 1;
+  for (size_t size = 3; size < head.size(); ++size) {
+    EXPECT_EQ(mayEndHead(head.data(), size, 3), size >= line);
+    if (size >= line) EXPECT(!mayEndHead(head.data(), size, line));
+    EXPECT(mayEndHead(head.data(), head.size(), size));
   }
   EXPECT(mayEndHead("a\n\n", 3, 2));
   EXPECT(mayEndHead("\r\n", 2, 0));
