@@ -205,7 +205,11 @@ export class ClusterSubscription {
       if (pause) await pause;
       if (this.#isStopped) return undefined;
     }
-    unawaited('the hosts of clusters', this.#followAll());
+    // As in the real server, hosts are asked for before their clusters are answered for.
+    const following = this.#followAll();
+    unawaited('the hosts of clusters', following);
+    await following.catch(() => undefined);
+    if (this.#isStopped) return undefined;
     if (changed.length > 0 || gone.length > 0) this.#version = version;
     if (errors.length > 0) return `Error adding/updating cluster(s) ${errors.join('\n')}`;
     if (changed.length > 0) {
