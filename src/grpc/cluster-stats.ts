@@ -20,8 +20,7 @@ export type ClusterNative = Pick<
   | 'clusterPrefix'
 >;
 
-const HELD = ['outbound_frames_active', 'pending_send_bytes'] as const;
-type Held = (typeof HELD)[number] | 'outbound_control_frames_active';
+const HELD = ['outbound_frames_active', 'pending_send_bytes'];
 
 export class ClusterStats {
   readonly #cluster: string;
@@ -62,8 +61,13 @@ export class ClusterStats {
   }
 
   /** What HTTP/2 itself holds back: nothing that this process would know of. */
-  showNothingHeld(gauges: readonly Held[] = HELD): void {
-    for (const gauge of gauges) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
+  showNothingHeld(): void {
+    for (const gauge of HELD) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
+  }
+
+  /** The same of what it answers frames with, from the first such answer on. */
+  showNoAnswersHeld(): void {
+    this.#stats.setGauge(`${this.#prefix}http2.outbound_control_frames_active`, 0);
   }
 
   /** Whether one was left, and is taken. */

@@ -209,7 +209,7 @@ export class Connection {
     session.once('remoteSettings', () => {
       this.#isHeard = true;
       // They are acknowledged, which is the first frame of that kind.
-      this.#stats.showNothingHeld(['outbound_control_frames_active']);
+      this.#stats.showNoAnswersHeld();
     });
     const left = (): void => {
       this.#stats.count('upstream_cx_close_notify');
