@@ -1,4 +1,4 @@
-// HTTP/1.1 to the hosts of a cluster, over connections that last. Whatever the control thread asks for by
+// HTTP to the hosts of a cluster, over connections that last. Whatever the control thread asks for by
 // HTTP goes through one.
 import { undici } from '../base/late-modules.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
@@ -18,8 +18,9 @@ export class HttpPool {
   readonly #native: ClusterNative;
   readonly #host: StatsHost;
   readonly #longestBytes: number;
-  readonly #idle = new Map<string, PooledClient[]>();
-  readonly #all = new Set<PooledClient>();
+  /** By host. */
+  readonly #clients = new Map<string, Set<PooledClient>>();
+  #asked = 0;
   #stats: ClusterStats | undefined;
 
   constructor(
@@ -55,46 +56,35 @@ export class HttpPool {
     if (!plan || !stats) return { status: 503, body: Buffer.alloc(0) };
     const host = stats.chooseHost();
     if (!host) return answered(stats, 503);
-    if (this.#all.size >= MOST_REQUESTS || !stats.tryTake('requests')) {
+    if (this.#asked >= MOST_REQUESTS || !stats.tryTake('requests')) {
       stats.count('upstream_rq_pending_overflow');
       return answered(stats, 503);
     }
+    this.#asked++;
     try {
-      return await this.#askOf(host, plan, stats, request);
+      return await this.#clientOf(host, plan, stats).ask(request);
     } finally {
+      this.#asked--;
       stats.giveBack('requests');
     }
   }
 
   close(): void {
-    for (const client of [...this.#all]) client.close();
-  }
-
-  async #askOf(
-    host: ControlHost,
-    plan: GrpcClusterPlan,
-    stats: ClusterStats,
-    request: HttpRequest,
-  ): Promise<HttpAnswer | undefined> {
-    const key = `${host.address} ${host.port}`;
-    const client = this.#idle.get(key)?.pop() ?? this.#open(key, host, plan, stats);
-    const answer = await client.ask(request);
-    if (client.isUsable) {
-      const idle = this.#idle.get(key) ?? [];
-      idle.push(client);
-      this.#idle.set(key, idle);
+    for (const clients of [...this.#clients.values()]) {
+      for (const client of [...clients]) client.close();
     }
-    return answer;
   }
 
-  #open(key: string, host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {
+  #clientOf(host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {
+    const key = `${host.address} ${host.port}`;
+    const clients = this.#clients.get(key) ?? new Set();
+    for (const client of clients) if (client.hasRoom) return client;
     const client = new PooledClient(host, plan, stats, this.#longestBytes, () => {
-      this.#all.delete(client);
-      const idle = this.#idle.get(key)?.filter((one) => one !== client) ?? [];
-      if (idle.length > 0) this.#idle.set(key, idle);
-      else this.#idle.delete(key);
+      clients.delete(client);
+      if (clients.size === 0 && this.#clients.get(key) === clients) this.#clients.delete(key);
     });
-    this.#all.add(client);
+    clients.add(client);
+    this.#clients.set(key, clients);
     return client;
   }
 }

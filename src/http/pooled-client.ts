@@ -1,5 +1,5 @@
-// One HTTP/1.1 connection to a host of a cluster, with one request at a time: by undici, counted on the
-// cluster and the host as a worker's would be. An HttpPool's.
+// One connection to a host of a cluster, HTTP/1.1 with one request at a time or HTTP/2: by undici, counted
+// on the cluster and the host as a worker's would be. An HttpPool's.
 import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 import { unawaited } from '../base/bugs.js';
@@ -36,20 +36,30 @@ export function answered(stats: ClusterStats, status: number): HttpAnswer {
   return { status, body: Buffer.alloc(0) };
 }
 
-/** One connection, with one request at a time. */
+/** Requests that one connection of HTTP/2 carries at a time. */
+const MOST_STREAMS = 100;
+
+/** What undici goes by, whatever the socket: the protocol that TLS has agreed on. */
+interface AgreedSocket {
+  alpnProtocol?: string | false | null;
+}
+
 export class PooledClient {
   readonly #host: ControlHost;
   readonly #plan: GrpcClusterPlan;
   readonly #stats: ClusterStats;
   readonly #onClosed: () => void;
   readonly #client: Undici.Client;
+  readonly #longestBytes: number;
   readonly #startMs = monotonicMs();
   #raw: Socket | undefined;
   #state: 'new' | 'open' | 'closed' = 'new';
   #isEndedHere = false;
-  #isActive = false;
-  /** Its request waits for the connection. */
-  #isWaiting = false;
+  /** Undefined: TLS has yet to agree on it. */
+  #isHttp2: boolean | undefined;
+  /** Its requests, and those of them that wait for the connection. */
+  #active = 0;
+  readonly #waiting = new Set<HttpRequest>();
   /** A request broke off, which ends it. */
   #hadActive = false;
   #total = 0;
@@ -70,16 +80,16 @@ export class PooledClient {
     this.#stats = stats;
     this.#onClosed = onClosed;
     stats.count('upstream_cx_total');
-    stats.count('upstream_cx_http1_total');
+    if (plan.speaks !== 'what TLS agrees on') this.#speak(plan.speaks === 'HTTP/2');
     stats.move('upstream_cx_active', 1);
     stats.countOn(host, 'cx_total');
     stats.countOn(host, 'cx_active');
     if (!stats.take('connections')) stats.count('upstream_cx_overflow');
     stats.take('connection_pools');
     const { Client } = undici();
+    this.#longestBytes = longestBytes;
     this.#client = new Client('http://cluster', {
-      pipelining: 1,
-      maxResponseSize: longestBytes,
+      pipelining: plan.speaks === 'HTTP/1' ? 1 : MOST_STREAMS,
       // What is idle for too long is ended below, which is counted.
       keepAliveTimeout: LONGEST_TIMER_MS,
       keepAliveMaxTimeout: LONGEST_TIMER_MS,
@@ -91,22 +101,19 @@ export class PooledClient {
     } as unknown as Undici.Client.Options);
   }
 
-  get isUsable(): boolean {
-    const { maxRequests } = this.#plan;
-    if (this.#state !== 'open') return false;
-    if (maxRequests === 0 || this.#total < maxRequests) return true;
-    this.#stats.count('upstream_cx_max_requests');
-    this.close();
-    return false;
+  /** Whether another request may go this way now. */
+  get hasRoom(): boolean {
+    if (this.#state === 'closed' || this.#isEndedHere) return false;
+    return this.#active < (this.#isHttp2 ? MOST_STREAMS : 1);
   }
 
   /** Undefined: an answer that had begun broke off. */
   async ask(request: HttpRequest): Promise<HttpAnswer | undefined> {
     const { method, path, headers, body, signal } = request;
     const startMs = monotonicMs();
-    if (this.#state === 'new') this.#beginWait();
+    if (this.#state === 'new') this.#beginWait(request);
     else this.#onAsked();
-    this.#isActive = true;
+    this.#active++;
     clearTimeout(this.#idleTimer);
     let status: number | undefined;
     try {
@@ -118,36 +125,65 @@ export class PooledClient {
       });
       status = answer.statusCode;
       // Whether somebody reads it or not: the connection goes on behind it.
-      const whole = Buffer.from(await answer.body.arrayBuffer());
+      const whole = await this.#readAll(answer.body);
       this.#onAnswer(status, monotonicMs() - startMs);
       return { status, body: whole };
     } catch {
-      return this.#onFailure(status !== undefined, signal?.aborted === true);
+      return this.#onFailure(request, status !== undefined);
     } finally {
-      this.#isActive = false;
-      this.#endWait();
+      this.#active--;
+      this.#endWait(request);
       this.#countBytes();
+      this.#closeIfWorn();
       this.#onIdle();
     }
   }
 
-  #beginWait(): void {
-    this.#isWaiting = true;
+  async #readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+    const read: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of body) {
+      bytes += piece.length;
+      if (bytes > this.#longestBytes) throw new Error('the answer is too long');
+      read.push(piece);
+    }
+    return Buffer.concat(read);
+  }
+
+  #speak(isHttp2: boolean): void {
+    this.#isHttp2 = isHttp2;
+    this.#stats.count(isHttp2 ? 'upstream_cx_http2_total' : 'upstream_cx_http1_total');
+    if (!isHttp2) return;
+    this.#stats.showHttp2();
+    this.#stats.count('http2.nghttp2_upstream_connections');
+  }
+
+  #beginWait(request: HttpRequest): void {
+    this.#waiting.add(request);
     this.#stats.count('upstream_rq_pending_total');
     this.#stats.move('upstream_rq_pending_active', 1);
     this.#stats.take('pending_requests');
   }
 
-  #endWait(): void {
-    if (!this.#isWaiting) return;
-    this.#isWaiting = false;
+  /** Whether it has waited until now. */
+  #endWait(request: HttpRequest): boolean {
+    if (!this.#waiting.delete(request)) return false;
     this.#stats.move('upstream_rq_pending_active', -1);
     this.#stats.giveBack('pending_requests');
+    return true;
+  }
+
+  #closeIfWorn(): void {
+    const { maxRequests } = this.#plan;
+    if (this.#state !== 'open' || maxRequests === 0 || this.#total < maxRequests) return;
+    if (this.#active > 0) return;
+    this.#stats.count('upstream_cx_max_requests');
+    this.close();
   }
 
   #onIdle(): void {
     const { idleTimeoutMs } = this.#plan;
-    if (this.#state !== 'open' || idleTimeoutMs === 0) return;
+    if (this.#state !== 'open' || this.#active > 0 || idleTimeoutMs === 0) return;
     this.#idleTimer = startTimeout(() => {
       this.#stats.count('upstream_cx_idle_timeout');
       this.close();
@@ -165,12 +201,14 @@ export class PooledClient {
     this.#total++;
     this.#stats.count('upstream_rq_total');
     this.#stats.move('upstream_rq_active', 1);
+    if (this.#isHttp2) this.#stats.move('http2.streams_active', 1);
     this.#stats.countOn(this.#host, 'rq_total');
     this.#stats.countOn(this.#host, 'rq_active');
   }
 
   #onOver(): void {
     this.#stats.move('upstream_rq_active', -1);
+    if (this.#isHttp2) this.#stats.move('http2.streams_active', -1);
     this.#stats.countOn(this.#host, 'rq_active', -1);
   }
 
@@ -183,15 +221,19 @@ export class PooledClient {
     stats.record('internal.upstream_rq_time', tookMs);
   }
 
-  #onFailure(hasBegun: boolean, isLate: boolean): HttpAnswer | undefined {
+  #onFailure(request: HttpRequest, hasBegun: boolean): HttpAnswer | undefined {
     const stats = this.#stats;
-    const wasOpen = this.#raw !== undefined;
-    this.#hadActive = wasOpen;
-    if (wasOpen) this.#onOver();
+    const isLate = request.signal?.aborted === true;
+    const wasAsked = !this.#endWait(request);
+    if (wasAsked) this.#onOver();
     stats.countOn(this.#host, isLate ? 'rq_timeout' : 'rq_error');
     if (isLate) stats.count('upstream_rq_timeout');
-    else if (!wasOpen) stats.count('upstream_rq_pending_failure_eject');
-    if (this.#state !== 'closed') this.close();
+    else if (!wasAsked) stats.count('upstream_rq_pending_failure_eject');
+    // Of HTTP/2, one request ends and the others go on.
+    if (!this.#isHttp2 || this.#state === 'new') {
+      this.#hadActive = wasAsked;
+      this.close();
+    }
     if (hasBegun) return undefined;
     return answered(stats, isLate ? 504 : 503);
   }
@@ -210,9 +252,18 @@ export class PooledClient {
         if (this.#plan.tls) this.#stats.count('ssl.handshake');
         raw.once('close', () => this.#onClose());
         raw.unref();
-        this.#endWait();
-        this.#onAsked();
-        done(null, withoutConnectionHeader(socket));
+        const agreed = socket as AgreedSocket;
+        if (this.#isHttp2 === undefined) this.#speak(agreed.alpnProtocol === 'h2');
+        agreed.alpnProtocol = this.#isHttp2 ? 'h2' : false;
+        if (this.#isHttp2) {
+          this.#stats.showNothingHeld();
+          this.#stats.showNoAnswersHeld();
+        }
+        for (const request of [...this.#waiting]) {
+          this.#endWait(request);
+          this.#onAsked();
+        }
+        done(null, this.#isHttp2 ? socket : withoutConnectionHeader(socket));
       },
       onFailure: (failure) => {
         this.#stats.count('upstream_cx_connect_fail');
@@ -254,7 +305,7 @@ export class PooledClient {
     const who = this.#isEndedHere ? 'local' : 'remote';
     stats.count('upstream_cx_destroy');
     stats.count(`upstream_cx_destroy_${who}`);
-    if (this.#raw && (this.#isActive || this.#hadActive)) {
+    if (this.#raw && (this.#active > 0 || this.#hadActive)) {
       stats.count('upstream_cx_destroy_with_active_rq');
       stats.count(`upstream_cx_destroy_${who}_with_active_rq`);
     }

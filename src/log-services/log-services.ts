@@ -3,22 +3,24 @@
 // they have room for, and count the rest as lost.
 import { guarded, unawaited } from '../base/bugs.js';
 import { startInterval } from '../base/timers.js';
+import type { GrpcClient } from '../grpc/client.js';
 import type { GrpcClients } from '../grpc/clients.js';
+import type { ClusterHttp } from '../http/cluster-http.js';
 import type { NativeProxy } from '../native.js';
-import type { LogServicePlan, LogServices as Declared } from '../plan/log-service.js';
+import type { OtlpHttpSender } from '../otlp/otlp-senders.js';
+import type { LogServicePlan, LogServices as Declared, OtelLogPlan } from '../plan/log-service.js';
 import type { Sender } from '../stats/node-bytes.js';
 import { OtelSender } from './otel-sender.js';
 import type { EntrySender } from './sender-host.js';
 import { StreamSender } from './stream-sender.js';
 
 export interface LogServicesHost {
-  readonly native: Pick<
-    NativeProxy,
-    'onLogEntries' | 'flushLogService' | 'blockLogService' | 'chooseHost'
-  >;
+  readonly native: Pick<NativeProxy, 'onLogEntries' | 'flushLogService' | 'blockLogService'>;
   readonly sender: Sender;
   /** Loaded only where it is used. */
   readonly clients: () => Promise<GrpcClients>;
+  /** To the hosts of a cluster; loaded only where it is used. */
+  readonly http: (cluster: string) => Promise<ClusterHttp>;
   count(name: string, amount: number): void;
   warn(message: string): void;
 }
@@ -86,14 +88,17 @@ export class LogServices {
       onWaiting: (bytes: number) => this.#onWaiting(id, bytes),
       count: (name: string, amount: number) => this.#host.count(name, amount),
       warn: (message: string) => this.#host.warn(message),
-      chooseHost: (cluster: string) => this.#host.native.chooseHost(cluster),
     };
     if (plan.kind === 'stream') {
       return new StreamSender(plan, await (await this.#host.clients()).make(plan.service), host);
     }
-    const client =
-      plan.via.kind === 'http' ? undefined : await (await this.#host.clients()).make(plan.via);
-    return new OtelSender(plan, client, host);
+    return new OtelSender(plan, await this.#wayOf(plan.via), host);
+  }
+
+  async #wayOf(via: OtelLogPlan['via']): Promise<GrpcClient | OtlpHttpSender> {
+    if (via.kind !== 'http') return (await this.#host.clients()).make(via);
+    const { OtlpHttpSender } = await import('../otlp/otlp-senders.js');
+    return new OtlpHttpSender(await this.#host.http(via.service.cluster), via.service);
   }
 
   #onWaiting(id: number, bytes: number): void {

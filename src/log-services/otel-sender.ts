@@ -2,22 +2,22 @@
 import type { GrpcClient } from '../grpc/client.js';
 import { unawaited } from '../base/bugs.js';
 import type { OtelLogPlan } from '../plan/log-service.js';
-import { postLogs } from './otel-http.js';
+import type { OtlpHttpSender } from '../otlp/otlp-senders.js';
 import { lengthDelimited, type EntrySender, type SenderHost } from './sender-host.js';
 
 const METHOD = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
 
 export class OtelSender implements EntrySender {
   readonly #plan: OtelLogPlan;
-  readonly #client: GrpcClient | undefined;
+  readonly #way: GrpcClient | OtlpHttpSender;
   readonly #host: SenderHost;
   readonly #resource: Buffer;
   #isDown = false;
 
-  /** The client is the sender's own; undefined: it goes by HTTP. */
-  constructor(plan: OtelLogPlan, client: GrpcClient | undefined, host: SenderHost) {
+  /** The way is the sender's own. */
+  constructor(plan: OtelLogPlan, way: GrpcClient | OtlpHttpSender, host: SenderHost) {
     this.#plan = plan;
-    this.#client = client;
+    this.#way = way;
     this.#host = host;
     this.#resource = resourceBytes(plan, host);
   }
@@ -26,12 +26,12 @@ export class OtelSender implements EntrySender {
     // ExportLogsServiceRequest.resource_logs: the resource, and the scope's logs.
     const message = lengthDelimited(1, this.#resource, lengthDelimited(2, entries));
     this.#host.onWaiting(message.length);
-    if (this.#client) this.#call(this.#client, message, count);
-    else unawaited('a request of OTLP', this.#post(message, count));
+    if ('open' in this.#way) this.#call(this.#way, message, count);
+    else unawaited('a request of OTLP', this.#post(this.#way, message, count));
   }
 
   close(): void {
-    this.#client?.close();
+    this.#way.close();
   }
 
   #call(client: GrpcClient, message: Buffer, count: number): void {
@@ -47,11 +47,9 @@ export class OtelSender implements EntrySender {
     stream.end();
   }
 
-  async #post(message: Buffer, count: number): Promise<void> {
-    if (this.#plan.via.kind !== 'http') return;
-    const host = this.#host.chooseHost(this.#plan.via.cluster.name);
-    const status = await postLogs(this.#plan.via, host, message, this.#host.sender.build);
-    this.#counted(message, count, status === 200 ? 0 : count, String(status ?? 'no answer'));
+  async #post(sender: OtlpHttpSender, message: Buffer, count: number): Promise<void> {
+    const fault = await sender.send(message);
+    this.#counted(message, count, fault === undefined ? 0 : count, fault ?? '');
   }
 
   #counted(message: Buffer, count: number, lost: number, reason: string): void {
@@ -59,7 +57,7 @@ export class OtelSender implements EntrySender {
     const { statPrefix } = this.#plan;
     if (lost < count) this.#host.count(`${statPrefix}logs_written`, count - lost);
     // What a service of gRPC has answered is counted, whatever it is.
-    const isTold = lost > 0 || this.#client !== undefined;
+    const isTold = lost > 0 || 'open' in this.#way;
     if (isTold) this.#host.count(`${statPrefix}logs_dropped`, lost);
     if (lost > 0 && !this.#isDown) {
       this.#host.warn(`OpenTelemetry logs: ${reason}; records are lost until it is back`);

@@ -1,5 +1,4 @@
 // What the sender of a log service needs of what is around it.
-import type { ControlHost } from '../native.js';
 import type { Sender } from '../stats/node-bytes.js';
 
 export interface SenderHost {
@@ -10,7 +9,6 @@ export interface SenderHost {
   /** Adds to a statistic by its full name. */
   count(name: string, amount: number): void;
   warn(message: string): void;
-  chooseHost(cluster: string): ControlHost | undefined;
 }
 
 /** What a service is sent by. */

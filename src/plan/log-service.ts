@@ -1,5 +1,6 @@
 // Services that access logs are sent to. Loggers that say the same of one share it.
-import type { GrpcClusterPlan, GrpcServicePlan } from './service-plan.js';
+import type { HttpServicePlan } from './http-service.js';
+import type { GrpcServicePlan } from './service-plan.js';
 
 interface Common {
   /** How long workers hold what they have gathered. */
@@ -26,16 +27,10 @@ export interface OtelLogPlan extends Common {
   readonly logName?: string;
 }
 
+/** Over HTTP. */
 export interface OtelHttpPlan {
   readonly kind: 'http';
-  readonly cluster: GrpcClusterPlan;
-  readonly host: string;
-  readonly path: string;
-  readonly timeoutMs: number;
-  /** One after the other. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Who says that it sends. */
-  readonly localAddress: string;
+  readonly service: HttpServicePlan;
 }
 
 /** Its value as protobuf has it: an AnyValue. */

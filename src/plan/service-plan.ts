@@ -68,8 +68,8 @@ export interface GrpcClusterPlan {
   readonly keepalive?: { readonly idleMs: number };
   readonly source?: Address;
   readonly http2: Http2Plan;
-  /** Its hosts are spoken to in HTTP/2 and nothing else. */
-  readonly isHttp2Alone?: boolean;
+  /** To whoever asks for anything but gRPC, which is always HTTP/2. */
+  readonly speaks: 'HTTP/1' | 'HTTP/2' | 'what TLS agrees on';
   readonly tls?: UpstreamTlsPlan;
   /** Its hosts expect the header of the PROXY protocol. */
   readonly goesThrough?: string;
@@ -169,10 +169,22 @@ export function grpcCluster(
     }),
     ...(source && { source }),
     http2: options.http2 ?? { settings: {} },
-    ...(cluster.protocol === Cluster_Protocol.HTTP2 && { isHttp2Alone: true }),
+    speaks: spokenBy(cluster),
     ...(cluster.proxy_protocol && { goesThrough: 'the PROXY protocol' }),
     ...(cluster.http11_proxy && { goesThrough: 'an HTTP/1.1 proxy' }),
     ...(cluster.internal_upstream && { goesThrough: 'internal listeners' }),
     ...(options.tls && { tls: options.tls }),
   };
+}
+
+/** Who asks is no client, whose protocol there would be to follow. */
+function spokenBy({ protocol }: Cluster): GrpcClusterPlan['speaks'] {
+  switch (protocol) {
+    case Cluster_Protocol.HTTP2:
+      return 'HTTP/2';
+    case Cluster_Protocol.BY_ALPN:
+      return 'what TLS agrees on';
+    default:
+      return 'HTTP/1';
+  }
 }

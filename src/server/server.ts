@@ -141,6 +141,11 @@ export class Server implements AdminHost, RestartHost {
         const { GrpcClients } = await import('../grpc/clients.js');
         return (this.#logClients ??= new GrpcClients(this.native, this.stats));
       },
+      http: async (cluster) => {
+        const { ClusterHttp } = await import('../http/cluster-http.js');
+        const { grpcClusters, localAddress } = configuration.compiled.context;
+        return new ClusterHttp(cluster, (name) => grpcClusters.get(name), this, localAddress);
+      },
       count: (name, amount) => this.stats.count(name, amount),
       warn: (message) => log.warn('config', message),
     });

@@ -1,7 +1,6 @@
 // envoy.access_loggers.open_telemetry
 import type {
   envoy_config_core_v3_HttpService as HttpService,
-  envoy_config_core_v3_HttpUri as HttpUri,
   envoy_extensions_access_loggers_open_telemetry_v3_OpenTelemetryAccessLogConfig as OpenTelemetryConfig,
   opentelemetry_proto_common_v1_AnyValue as AnyValue,
 } from '../../../build/messages.gen.js';
@@ -11,12 +10,14 @@ import type { LogTarget } from '../../plan/extension-plans.js';
 import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import { readFormatters } from '../../plan/format-string/formatters.js';
 import { compileFormat, type OwnOperators } from '../../plan/format/format.js';
+import { compileHttpService } from '../../plan/http-service.js';
 import type { OtelHttpPlan } from '../../plan/log-service.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { OtelValue } from '../../plan/plan.gen.js';
 import type { GrpcServicePlan } from '../../plan/service-plan.js';
+import { refuseOddClusters } from '../tracers/collector.js';
 import {
   compileLogService,
   DEFAULT_BUFFER_BYTES,
@@ -43,11 +44,6 @@ const FIELDS = supportedFields<OpenTelemetryConfig>(
     'custom_tags',
   ],
 );
-const SERVICE = supportedFields<HttpService>('envoy.config.core.v3.HttpService', [
-  'http_uri',
-  'request_headers_to_add',
-]);
-const URI = supportedFields<HttpUri>('envoy.config.core.v3.HttpUri', ['uri', 'cluster', 'timeout']);
 
 const STAT_PREFIX = 'access_logs.open_telemetry_access_log.';
 
@@ -131,42 +127,21 @@ function compileVia(
   );
 }
 
+/** Undefined after an error. */
 function compileHttp(
-  service: HttpService,
+  message: HttpService,
   place: Place,
   context: CompileContext,
 ): OtelHttpPlan | undefined {
-  refuseOtherFields(place, service, SERVICE);
-  const uri = service.http_uri ?? {};
-  const at = place.field('http_uri');
-  refuseOtherFields(at, uri, URI);
-  const cluster = context.grpcClusters.get(uri.cluster ?? '');
-  if (!cluster) {
-    at.field('cluster').error(`Unknown cluster '${uri.cluster ?? ''}'`, {
+  const service = compileHttpService(message, place);
+  if (!context.grpcClusters.has(service.cluster)) {
+    place.field('http_uri').field('cluster').error(`Unknown cluster '${service.cluster}'`, {
       expected: 'the name of a static cluster',
     });
     return undefined;
   }
-  const [, host = '', path = ''] =
-    /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/]*)(.*)$/i.exec(uri.uri ?? '') ?? [];
-  const headers = (service.request_headers_to_add ?? []).flatMap(({ header }, index) => {
-    const value = compileFormat(header?.value ?? '', 'header');
-    if ('error' in value) {
-      place.field('request_headers_to_add').index(index).error(value.error, value);
-      return [];
-    }
-    const text = (value.format.pieces ?? []).map((piece) => piece.argument ?? '').join('');
-    return [[(header?.key ?? '').toLowerCase(), text] as const];
-  });
-  return {
-    kind: 'http',
-    cluster,
-    host,
-    path: path || '/',
-    timeoutMs: wholeMs(uri.timeout, 0),
-    headers,
-    localAddress: context.localAddress,
-  };
+  refuseOddClusters(service.cluster, place, context);
+  return { kind: 'http', service };
 }
 
 /** Texts are formats. Undefined after an error. */

@@ -30,8 +30,7 @@ export function refuseOddClusters(
   const cluster = grpcClusters.get(name);
   const what =
     cluster?.goesThrough ??
-    (cluster?.tls?.unsupported === undefined ? undefined : `TLS with ${cluster.tls.unsupported}`) ??
-    (cluster?.isHttp2Alone ? 'HTTP/2 alone' : undefined);
+    (cluster?.tls?.unsupported === undefined ? undefined : `TLS with ${cluster.tls.unsupported}`);
   if (what === undefined) return;
   place.error(`cluster '${name}' has ${what}, which is not supported yet for collectors`);
 }

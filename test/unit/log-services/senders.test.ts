@@ -39,7 +39,6 @@ function scripted() {
     onWaiting: (bytes) => (waiting += bytes),
     count: (name, amount) => counts.set(name, (counts.get(name) ?? 0) + amount),
     warn: () => undefined,
-    chooseHost: () => undefined,
   };
   return {
     ...{ client, host, messages, sent, counts },

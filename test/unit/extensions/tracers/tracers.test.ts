@@ -123,13 +123,31 @@ test('a tracer of the bootstrap has to be known, whoever uses it', () => {
   assert.equal(wrong({ name: 'x', typed_config: any(`${CONFIGS}.ZipkinConfig`) }), '');
 });
 
-test('a collector that is posted to speaks HTTP/1.1', () => {
+test('a collector that is posted to is dialled as its cluster says, but for what only workers can', () => {
   const provider = { name: 'tracer', typed_config: any(`${CONFIGS}.ZipkinConfig`, ZIPKIN) };
-  const compiled = compileStatic({
-    clusters: [{ name: 'collector', http2_protocol_options: {} }],
-    listeners: [listenerOf(connectionManager({}, { tracing: { provider } }))],
-  });
-  assert.match(issuesOf(compiled).join('\n'), /'collector' has HTTP\/2 alone, .*not supported yet/);
+  const posted = (cluster: object): string => {
+    const compiled = compileStatic({
+      clusters: [{ name: 'collector', ...cluster }],
+      listeners: [listenerOf(connectionManager({}, { tracing: { provider } }))],
+    });
+    const { speaks } = compiled.context.grpcClusters.get('collector') ?? {};
+    return [speaks, ...issuesOf(compiled)].join('\n');
+  };
+  assert.equal(posted({}), 'HTTP/1');
+  assert.equal(posted({ http2_protocol_options: {} }), 'HTTP/2');
+  const proxied = any(
+    'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
+    {
+      transport_socket: {
+        name: 'raw',
+        typed_config: any('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
+      },
+    },
+  );
+  assert.match(
+    posted({ transport_socket: { name: 'pp', typed_config: proxied } }),
+    /'collector' has the PROXY protocol, .*not supported yet/,
+  );
 });
 
 test('connection managers that say the same share a tracer', () => {

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { createServer as createHttp1 } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { HttpPool } from '../../../src/http/http-pool.js';
+import type { ControlHost } from '../../../src/native.js';
+import type { GrpcClusterPlan } from '../../../src/plan/service-plan.js';
+
+const LONGEST_BYTES = 1000;
+
+/** A pool to one host, and what it has counted. */
+async function pool(
+  t: TestContext,
+  server: Server,
+  speaks: GrpcClusterPlan['speaks'],
+): Promise<{ readonly pool: HttpPool; readonly counted: ReadonlyMap<string, number> }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host: ControlHost = {
+    address: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+  };
+  const counted = new Map<string, number>();
+  const native = {
+    chooseHost: () => host,
+    hostAdd: () => undefined,
+    takeBudget: () => true,
+    returnBudget: () => undefined,
+    countAnswer: () => undefined,
+    addHttp2Stats: () => undefined,
+    addGoogleGrpcStats: () => '',
+    clusterPrefix: () => '',
+  };
+  const stats = {
+    count: (name: string, amount = 1) => counted.set(name, (counted.get(name) ?? 0) + amount),
+    setGauge: (name: string, value: number) => counted.set(name, value),
+    record: () => undefined,
+  };
+  const plan: GrpcClusterPlan = {
+    ...{
+      name: 'one',
+      connectTimeoutMs: 1000,
+      idleTimeoutMs: 0,
+      maxConnectionMs: 0,
+      maxStreamMs: 0,
+    },
+    ...{ maxRequests: 0, http2: { settings: {} }, speaks },
+  };
+  const made = new HttpPool('one', () => plan, { native, stats }, LONGEST_BYTES);
+  t.after(() => {
+    made.close();
+    server.close();
+  });
+  return { pool: made, counted };
+}
+
+const get = (path: string, signal?: AbortSignal): Parameters<HttpPool['ask']>[0] => ({
+  ...{ method: 'GET', path, headers: { host: 'h' } },
+  ...(signal && { signal }),
+});
+
+test('a cluster of HTTP/2 is asked over one connection, whatever is asked at once', async (t) => {
+  const server = createHttp2((request, response) => {
+    setTimeout(
+      () => response.end(`${request.httpVersion} ${request.authority} ${request.url}`),
+      20,
+    );
+  });
+  const { pool: http, counted } = await pool(t, server, 'HTTP/2');
+  const answers = await Promise.all([http.ask(get('/a')), http.ask(get('/b'))]);
+  assert.deepEqual(
+    answers.map((answer) => answer?.body.toString()),
+    ['2.0 h /a', '2.0 h /b'],
+  );
+  assert.equal(counted.get('upstream_cx_total'), 1);
+  assert.equal(counted.get('upstream_cx_http2_total'), 1);
+  assert.equal(counted.get('upstream_rq_total'), 2);
+  assert.equal(counted.get('upstream_rq_pending_total'), 2);
+  assert.equal(counted.get('upstream_rq_pending_active'), 0);
+  assert.equal(counted.get('http2.streams_active'), 0);
+});
+
+test('a request that is late ends alone in HTTP/2, and with its connection in HTTP/1', async (t) => {
+  const late = (url: string | undefined, end: () => void): unknown => url === '/late' || end();
+  const h2 = createHttp2((request, response) => void late(request.url, () => response.end('ok')));
+  const h1 = createHttp1((request, response) => void late(request.url, () => response.end('ok')));
+  for (const [server, speaks, connections] of [
+    [h2, 'HTTP/2', 1],
+    [h1, 'HTTP/1', 2],
+  ] as const) {
+    const { pool: http, counted } = await pool(t, server, speaks);
+    assert.equal((await http.ask(get('/')))?.body.toString(), 'ok');
+    assert.equal((await http.ask(get('/late', AbortSignal.timeout(50))))?.status, 504);
+    assert.equal((await http.ask(get('/')))?.body.toString(), 'ok');
+    assert.equal(counted.get('upstream_cx_total'), connections, speaks);
+    assert.equal(counted.get('upstream_rq_timeout'), 1);
+    assert.equal(counted.get('upstream_rq_active'), 0);
+  }
+});
+
+test('an answer that is too long breaks off', async (t) => {
+  const h2 = createHttp2((_, response) => response.end('x'.repeat(LONGEST_BYTES + 1)));
+  const h1 = createHttp1((_, response) => response.end('x'.repeat(LONGEST_BYTES + 1)));
+  for (const [server, speaks] of [
+    [h2, 'HTTP/2'],
+    [h1, 'HTTP/1'],
+  ] as const) {
+    const { pool: http } = await pool(t, server, speaks);
+    assert.equal(await http.ask(get('/')), undefined, speaks);
+  }
+});
