@@ -1,5 +1,6 @@
 // A router's way to the host: the request as it comes, and what was kept of it.
 #include <algorithm>
+#include <optional>
 
 #include "net/proxy_header_text.h"
 #include "net/state_keys.h"
@@ -31,8 +32,9 @@ bool Router::isHeldBack() {
   HeaderMap& headers = info_.context().tried.headers;
   headers.clear();
   headers.add(http::HeaderId::Other, notForwardedHeader(), "true");
-  // Logs read them as nothing, and not as "-".
-  LocalReply answer{204, {}, {"\0", 1}};
+  LocalReply answer{204, {}, filters::kEmptyDetails};
+  // Nobody was asked.
+  info_.host = nullptr;
   answer.headers = &headers;
   answerInPlace(answer);
   return true;
@@ -185,20 +187,36 @@ size_t Router::waitingMemory() const {
 
 bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
 
-// What asks for an upgrade in HTTP/1 (RFC 8441 §4). Logs speak of the headers as they were.
+namespace {
+
+// A header that is not sent, and is there again afterwards: logs speak of the headers as they were.
+class Unsent {
+ public:
+  explicit Unsent(http::HeaderEntry* entry) : entry_(entry), before_(*entry) { entry->remove(); }
+  Unsent(const Unsent&) = delete;
+  Unsent& operator=(const Unsent&) = delete;
+  ~Unsent() { *entry_ = before_; }
+  std::string_view value() const { return before_.value(); }
+
+ private:
+  http::HeaderEntry* const entry_;
+  const http::HeaderEntry before_;
+};
+
+}  // namespace
+
+// What asks for an upgrade in HTTP/1 (RFC 8441 §4).
 void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end) {
   HeaderMap& headers = *head.headers;
-  http::HeaderEntry* const upgrade = headers.find(http::HeaderId::Upgrade);
-  http::HeaderEntry* const connection = headers.find(http::HeaderId::Connection);
-  const http::HeaderEntry upgrade_before = *upgrade;
-  const http::HeaderEntry connection_before = *connection;
+  const Unsent upgrade(headers.find(http::HeaderId::Upgrade));
+  const Unsent connection(headers.find(http::HeaderId::Connection));
+  // What the tunnel carries is no body, and would be one that is too long.
+  std::optional<Unsent> length;
+  http::HeaderEntry* const entry = headers.find(http::HeaderId::ContentLength);
+  if (entry && entry->value() == "0") length.emplace(entry);
   head.method = "CONNECT";
-  head.protocol = upgrade_before.value();
-  upgrade->remove();
-  connection->remove();
+  head.protocol = upgrade.value();
   to.sendHead(head, end);
-  *upgrade = upgrade_before;
-  *connection = connection_before;
 }
 
 // Tells a host that hears nothing of HTTP whom the tunnel is for.

@@ -11,9 +11,6 @@ namespace {
 
 using Input = plan::MatchInput::Kind;
 
-// What logs read as nothing, and not as "-".
-constexpr std::string_view kEmptyDetails("\0", 1);
-
 // What a tree asks of an answer and its request.
 class ResponseFacts final : public match::Facts {
  public:

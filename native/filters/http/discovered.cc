@@ -63,7 +63,7 @@ class NotDiscovered final : public HttpFilter {
     return FilterStatus::Answer;
   }
   LocalReply answer() const override {
-    return {500, {}, "filter_config_not_found", format::ResponseFlag::NoFilterConfigFound};
+    return {500, {}, kEmptyDetails, format::ResponseFlag::NoFilterConfigFound};
   }
 };
 

@@ -254,8 +254,7 @@ void ExtProc::answerAtOnce(const ProcessingAnswer& answer) {
   takeMetadata(answer, request_);
   const ImmediateAnswer said = ImmediateAnswer::read(answer.part);
   reply_details_ = withoutBlanks(said.details);
-  // A NUL alone: there are details, and they are empty.
-  if (reply_details_.empty()) reply_details_.push_back('\0');
+  if (reply_details_.empty()) reply_details_ = kEmptyDetails;
   reply_body_ = said.body;
   reply_head_ = said.head.value_or(std::string_view());
   reply_.grpc_status = said.grpc_status;

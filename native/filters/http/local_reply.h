@@ -20,6 +20,9 @@ class ReplyEditor {
   ~ReplyEditor() = default;
 };
 
+// In place of details that are there, and empty: logs tell them from none.
+inline constexpr std::string_view kEmptyDetails("\0", 1);
+
 struct LocalReply {
   uint16_t status;
   // Empty: no body, and no content-type.
