@@ -57,6 +57,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     cluster_.find(scope_, view);
     check_.begin(settings_, *service_, head, view, place_, scope_.stream_id, extensions());
     is_buffering_ = body_ && !end && !isWebSocket(head);
+    is_http2_ = head.version == http::Version::Http2;
     if (!is_buffering_) return ask();
     if (!body_->allow_partial) place_.limitRequestBuffer(body_->max_bytes);
     return FilterStatus::Pause;
@@ -70,8 +71,11 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     kept_.append(data.substr(0, room));
     const bool is_full = body_->allow_partial && body_bytes_ >= body_->max_bytes;
     if (!end && !is_full) return FilterStatus::Buffer;
-    // Too much is answered where it is held.
-    if (!body_->allow_partial && body_bytes_ > body_->max_bytes) return FilterStatus::Buffer;
+    // Too much is answered where it is held. As the real server: HTTP/2's last frame is not held,
+    // whatever its size; HTTP/1's last bytes are.
+    if (!is_http2_ && !body_->allow_partial && body_bytes_ > body_->max_bytes) {
+      return FilterStatus::Buffer;
+    }
     return ask();
   }
 
@@ -391,6 +395,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   std::string broken_;
   std::string broken_details_;
   bool is_buffering_ = false;
+  bool is_http2_ = false;
   bool has_passed_ = false;
   bool is_refused_ = false;
   bool adds_failure_header_ = false;
