@@ -23,15 +23,16 @@ class GrpcHttp1Bridge final : public HttpFilter {
                              bool end) override {
     HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
     if (!type) return FilterStatus::Continue;
-    frames_ = plan_.upgrade_protobuf && type->value() == "application/x-protobuf";
-    if (frames_) {
+    const bool is_protobuf = plan_.upgrade_protobuf && type->value() == "application/x-protobuf";
+    if (is_protobuf) {
       type->setValue("application/grpc");
       head.headers.remove(HeaderId::ContentLength);
     }
-    if (!format::isGrpcContentType(type->value())) return FilterStatus::Continue;
+    bridges_ = head.version <= http::Version::Http11 && format::isGrpcContentType(type->value());
+    if (!bridges_) return FilterStatus::Continue;
+    frames_ = is_protobuf;
     if (plan_.ignores_query) head.path = head.path.substr(0, head.path.find('?'));
-    bridges_ = head.version <= http::Version::Http11;
-    if (bridges_) notes_.sees_response_body = true;
+    notes_.sees_response_body = true;
     return frames_ && !end ? FilterStatus::Pause : FilterStatus::Continue;
   }
 
