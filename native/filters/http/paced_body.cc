@@ -12,8 +12,9 @@ PacedBody::~PacedBody() {
 void PacedBody::take(std::string_view data, bool end) {
   body_.append(place_.loop().slabs(), data);
   has_ended_ = end;
-  // Not from here: this is the filter's own call.
-  if (!isArmed()) place_.loop().timers().arm(this, place_.loop().now());
+  // Not from here: this is the filter's own call. Nor a millisecond later, which a client would be
+  // told of.
+  if (!isArmed()) place_.loop().yield(this);
   const bool is_request = side_ == Side::Request;
   const uint32_t limit = is_request ? place_.requestBufferLimit() : place_.bufferLimit();
   if (limit == 0 || body_.size() <= limit || pauses_) return;
@@ -30,7 +31,7 @@ bool PacedBody::holdsTrailers() {
   return has_trailers_;
 }
 
-void PacedBody::onTimer() {
+void PacedBody::pass() {
   net::Loop& loop = place_.loop();
   const size_t bytes = bucket_.take(body_.size(), loop.nowMicros());
   const size_t left = body_.size() - bytes;

@@ -8,11 +8,12 @@
 #include "base/slab.h"
 #include "filters/http/byte_bucket.h"
 #include "filters/http/filter_place.h"
+#include "net/loop.h"
 #include "net/timer_wheel.h"
 
 namespace fairlead::filters {
 
-class PacedBody final : private net::Timer {
+class PacedBody final : private net::Timer, private net::Deferred {
  public:
   enum class Side : uint8_t { Request, Response };
 
@@ -39,7 +40,11 @@ class PacedBody final : private net::Timer {
 
  private:
   // net::Timer
-  void onTimer() override;
+  void onTimer() override { pass(); }
+  // net::Deferred
+  void onDeferred() override { pass(); }
+  // What may pass now.
+  void pass();
   void giveOn(size_t bytes);
   void inject(std::string_view data, bool end);
 
