@@ -144,7 +144,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
                         : !response_->add(data, &bytes_)) {
       return refuse(502,
                     givesHttpBody() ? "the answer is no google.api.HttpBody" : response_->error(),
-                    kFailed, "INVALID_ARGUMENT");
+                    kFailed, givesHttpBody() ? "INVALID_ARGUMENT" : response_->errorStatus());
     }
     if (end && !givesHttpBody()) response_->finish(&bytes_);
     note(Gauge::TranscoderResponseBufferBytes, &response_noted_,

@@ -22,6 +22,8 @@ class ResponseTranslator {
   bool add(std::string_view frames, std::string* json);
   // There is no more.
   void finish(std::string* json);
+  // The name of the status that goes with it.
+  std::string_view errorStatus() const { return error_.empty() ? "INVALID_ARGUMENT" : "INTERNAL"; }
   const std::string& error() const { return error_.empty() ? printer_.error() : error_; }
   // Of the frame that is under way.
   size_t keptBytes() const { return kept_.size(); }
