@@ -242,6 +242,7 @@ class Clusters {
   std::map<uint32_t, std::shared_ptr<const upstream::HostSet>> no_hosts_;
   // How many clusters are nobody's business.
   size_t hidden_ = 0;
+  bool has_had_any_ = false;
   // Where the delta has the change of a cluster, by its number.
   std::unordered_map<uint32_t, size_t> in_delta_;
 };

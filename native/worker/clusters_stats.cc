@@ -167,6 +167,9 @@ void Clusters::setWarming(const std::string& name, bool is_warming) {
 void Clusters::showCount() {
   const uint64_t count = clusters_.size() - hidden_;
   stats_->shard(0)->set(Gauge::ActiveClusters, count);
+  // As the real server: what has never had one shows no number of them as used.
+  has_had_any_ |= count > 0;
+  if (!has_had_any_) return;
   for (const auto& inflated : inflated_stats_) {
     inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
   }
