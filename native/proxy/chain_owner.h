@@ -27,9 +27,9 @@ class ChainOwner {
   // One that was held, while it goes on; and values of either head that is under way. The worker's
   // scratch memory, of this kind of chain alone.
   virtual http::RequestHead& released() = 0;
-  // Around what is done with it: formats and rules speak of this head. Gives the one before.
-  virtual http::RequestHead* show(http::RequestHead&) { return nullptr; }
-  virtual void hide(const http::RequestHead&, http::RequestHead* /*before*/) {}
+  // Around what is done with it: formats and rules speak of this head.
+  virtual void show(http::RequestHead&) {}
+  virtual void hide(const http::RequestHead&) {}
   virtual Arena& arena() = 0;
   // What a filter keeps with the client's connection.
   virtual std::shared_ptr<void>& keptByConnection(uint64_t number) = 0;

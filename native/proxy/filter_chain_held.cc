@@ -97,12 +97,12 @@ bool FilterChain::releaseHead(Side side, Link& link, bool end) {
   head.method = held.head.method();
   head.path = held.head.path();
   head.authority = held.head.authority();
-  http::RequestHead* const before = owner_.show(head);
+  owner_.show(head);
   link.filter->onRequestHeadReleased(head, arena);
   if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
   passHead(side, after(side, link), {&head, &head.headers, held.status, end});
   if (life != life_) return false;
-  owner_.hide(head, before);
+  owner_.hide(head);
   return goesOn(side, life);
 }
 

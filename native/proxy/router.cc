@@ -114,7 +114,7 @@ void Router::rewriteRedirected(http::RequestHead& head, const route::RequestView
 // ---- to a cluster ----
 
 void Router::forward(http::RequestHead& head, const route::RequestView& view) {
-  if (!checkStrictly(head.headers) || !findCluster(view)) return;
+  if (!checkStrictly(head.headers, view) || !findCluster(view)) return;
   info_.group = info_.virtual_host->groupOf(view);
   if (info_.server->overload().isActive() && isShed()) return;
   log::debug(
@@ -254,13 +254,14 @@ void Router::answerNoHost(uint16_t status) {
 }
 
 // False: a header makes no sense, and was answered.
-bool Router::checkStrictly(const HeaderMap& headers) {
+bool Router::checkStrictly(const HeaderMap& headers, const route::RequestView& view) {
   const HeaderEntry* wrong = findSenseless(headers, config().router.strict_check_headers);
   if (!wrong) return true;
   std::string body = "invalid header '";
   body.append(wrong->name()).append("' with value '").append(wrong->value()).append("'");
   std::string details = "request_headers_failed_strict_check{";
   details.append(wrong->name()).append("}");
+  stream_.nameCluster(view);
   answerInPlace({400, body, details, Flag::InvalidEnvoyRequestHeaders, false, true});
   return false;
 }

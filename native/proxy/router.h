@@ -106,7 +106,7 @@ class Router final : private upstream::AttemptOwner,
   void forwardTo(http::RequestHead& head, const route::RequestView& view, upstream::HttpPool* pool);
   upstream::HttpPool* choosePool(const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
-  bool checkStrictly(const http::HeaderMap& headers);
+  bool checkStrictly(const http::HeaderMap& headers, const route::RequestView& view);
   // It was answered.
   bool isShed();
   void answerMaintenance();

@@ -19,12 +19,11 @@ StreamInfo& StreamChain::info() { return stream_.info(); }
 
 http::RequestHead& StreamChain::released() { return stream_.info().context().released; }
 
-http::RequestHead* StreamChain::show(http::RequestHead& head) {
-  return std::exchange(stream_.info().live_head, &head);
-}
+void StreamChain::show(http::RequestHead& head) { stream_.info().live_head = &head; }
 
-void StreamChain::hide(const http::RequestHead& head, http::RequestHead* before) {
-  stream_.info().live_head = before;
+// The one that was read, should it still be there, is nobody's now: it lacks what came later.
+void StreamChain::hide(const http::RequestHead& head) {
+  stream_.info().live_head = nullptr;
   stream_.keepHead(head);
 }
 

@@ -22,8 +22,8 @@ class StreamChain final : private ChainOwner, public FilterChain {
   // ChainOwner
   StreamInfo& info() override;
   http::RequestHead& released() override;
-  http::RequestHead* show(http::RequestHead& head) override;
-  void hide(const http::RequestHead& head, http::RequestHead* before) override;
+  void show(http::RequestHead& head) override;
+  void hide(const http::RequestHead& head) override;
   Arena& arena() override;
   std::shared_ptr<void>& keptByConnection(uint64_t number) override;
   void forwardHead(http::RequestHead& head, bool end) override;

@@ -48,8 +48,7 @@ void Stream::forwardHead(http::RequestHead& head, bool end) {
   // Without a router nothing answers: the stream waits for a timeout.
   if (!config().plan.router) return;
   if (end) info_.request_forwarded_us = loop().nowMicros();
-  http::RequestHead* const read = info_.live_head;
-  if (read == &head) {
+  if (info_.live_head == &head) {
     router_.onHead(head, info_.viewOf(head), end);
     return;
   }
@@ -58,7 +57,7 @@ void Stream::forwardHead(http::RequestHead& head, bool end) {
   info_.live_head = &head;
   router_.onHead(head, info_.viewOf(head), end);
   if (life != chain_->life()) return;
-  info_.live_head = read;
+  info_.live_head = nullptr;
   keepHead(head);
 }
 
