@@ -44,7 +44,8 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
   const auto visitAll = [&](const std::vector<Label>& labels) {
     for (const auto& [name, value] : labels) visit(name, value);
   };
-  const AgreedName agreed = agreedNameOf(series.name);
+  const Scope& scope = series.block->scope();
+  const AgreedName agreed = agreedNameOf(scope, series.name);
   if (series.member.form == Member::Form::Status) {
     char text[4];
     const auto end = std::to_chars(text, text + sizeof(text), series.code.statusNumber()).ptr;
@@ -57,7 +58,6 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
   } else if (!agreed.label.empty() && !agreed.is_last) {
     visit(agreed.label, agreed.value);
   }
-  const Scope& scope = series.block->scope();
   visitAll(scope.first_labels);
   if (hasConfiguredTags(scope, series.name)) visitAll(registry.fixedLabels());
   visitAll(scope.labels);

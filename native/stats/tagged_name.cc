@@ -8,15 +8,15 @@ constexpr const char* kCode = "envoy.response_code";
 constexpr const char* kCodeClass = "envoy.response_code_class";
 
 // The part within the scope, and the label that it holds.
-void appendLocal(std::string_view name, CodeName code, std::vector<Label>* labels,
-                 std::string* tagged) {
+void appendLocal(const Scope& scope, std::string_view name, CodeName code,
+                 std::vector<Label>* labels, std::string* tagged) {
   if (const int status = code.statusNumber()) {
     labels->emplace_back(kCode, std::to_string(status));
     tagged->append(code.prefix()).append("upstream_rq");
   } else if (const int digit = code.familyDigit()) {
     labels->emplace_back(kCodeClass, std::to_string(digit));
     tagged->append(code.prefix()).append("upstream_rq_xx");
-  } else if (const AgreedName agreed = agreedNameOf(name); !agreed.label.empty()) {
+  } else if (const AgreedName agreed = agreedNameOf(scope, name); !agreed.label.empty()) {
     if (!agreed.is_last) labels->emplace_back(agreed.label, agreed.value);
     tagged->append(agreed.metric);
   } else if (const char code_class = codeClassOf(name)) {
@@ -45,6 +45,14 @@ AgreedName agreedNameOf(std::string_view name) {
   return {};
 }
 
+AgreedName agreedNameOf(const Scope& scope, std::string_view name) {
+  AgreedName agreed = agreedNameOf(name);
+  if (agreed.metric == "ciphers" && scope.prefix.starts_with("cluster.")) {
+    agreed.label = "cipher_suite";
+  }
+  return agreed;
+}
+
 char codeClassOf(std::string_view name) {
   constexpr std::string_view kForm = "_rq_2xx";
   if (name.size() < kForm.size()) return 0;
@@ -71,14 +79,14 @@ void appendTagged(const Registry& registry, const BlockBase& block, std::string_
     return;
   }
   tagged->append(scope.metric_prefix);
-  appendLocal(name, code, labels, tagged);
+  appendLocal(scope, name, code, labels, tagged);
   labels->insert(labels->end(), scope.first_labels.begin(), scope.first_labels.end());
   if (has_configured) {
     const std::vector<Label>& fixed = registry.fixedLabels();
     labels->insert(labels->end(), fixed.begin(), fixed.end());
   }
   labels->insert(labels->end(), scope.labels.begin(), scope.labels.end());
-  const AgreedName agreed = agreedNameOf(name);
+  const AgreedName agreed = agreedNameOf(scope, name);
   if (agreed.is_last) labels->emplace_back(agreed.label, agreed.value);
 }
 

@@ -22,6 +22,8 @@ struct AgreedName {
   bool is_last = false;
 };
 AgreedName agreedNameOf(std::string_view name);
+// Within a scope: towards hosts the label of ciphers is another one.
+AgreedName agreedNameOf(const Scope& scope, std::string_view name);
 
 // The end of a path, which is a label of the scope.
 constexpr bool isEndOfLabel(std::string_view name) { return name == "/"; }
