@@ -13,12 +13,15 @@ interface SharedPool {
 export class GrpcClients {
   readonly #native: ClusterNative;
   readonly #stats: StatsHost;
+  readonly #keepsIdle: boolean;
   /** By the cluster's name. */
   readonly #pools = new Map<string, SharedPool>();
 
-  constructor(native: ClusterNative, stats: StatsHost) {
+  /** `keepsIdle`: connections stay when the last client of their cluster has gone, until close(). */
+  constructor(native: ClusterNative, stats: StatsHost, keepsIdle = false) {
     this.#native = native;
     this.#stats = stats;
+    this.#keepsIdle = keepsIdle;
   }
 
   /** The library is loaded only where it is used. */
@@ -38,9 +41,15 @@ export class GrpcClients {
     this.#pools.set(cluster.name, shared);
     shared.users++;
     return new ClusterClient(service, shared.pool, () => {
-      if (--shared.users > 0) return;
+      if (--shared.users > 0 || this.#keepsIdle) return;
       this.#pools.delete(cluster.name);
       shared.pool.close();
     });
+  }
+
+  /** Nobody has a client any more. */
+  close(): void {
+    for (const { pool } of this.#pools.values()) pool.close();
+    this.#pools.clear();
   }
 }

@@ -1,4 +1,6 @@
 // What connections of the control plane count on their cluster and its hosts, as a worker would.
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { ClusterBudget, ControlHost, HostCounter, NativeProxy } from '../native.js';
 
 /** The statistics that a cluster is counted in. */
@@ -18,7 +20,15 @@ export type ClusterNative = Pick<
   | 'addHttp2Stats'
   | 'addGoogleGrpcStats'
   | 'clusterPrefix'
+  | 'addTo'
 >;
+
+/** How OpenSSL calls curves that have other names in statistics. */
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
 
 const HELD = ['outbound_frames_active', 'pending_send_bytes'];
 
@@ -43,6 +53,23 @@ export class ClusterStats {
 
   count(name: string, amount = 1): void {
     this.#stats.count(this.#prefix + name, amount);
+  }
+
+  /** What has been agreed on, where `socket` speaks TLS; by which signature, Node does not tell. */
+  countHandshake(socket: Socket | TLSSocket): void {
+    if (!('getCipher' in socket)) return;
+    this.count('ssl.handshake');
+    if (socket.isSessionReused()) this.count('ssl.session_reused');
+    const key = socket.getEphemeralKeyInfo();
+    const curve = key && 'name' in key ? key.name : undefined;
+    for (const agreed of [
+      `versions.${socket.getProtocol() ?? ''}`,
+      `ciphers.${socket.getCipher().name}`,
+      `curves.${(curve && CURVES[curve]) ?? curve ?? ''}`,
+    ]) {
+      // Of others there are no statistics.
+      this.#native.addTo(`${this.#prefix}ssl.${agreed}`, 1);
+    }
   }
 
   /** Adds to a gauge; `amount` may be negative. */

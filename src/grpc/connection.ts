@@ -195,10 +195,10 @@ export class Connection {
   }
 
   #open(socket: Socket, raw: Socket): void {
-    const { http2, tls, maxConnectionMs } = this.#cluster;
+    const { http2, maxConnectionMs } = this.#cluster;
     this.#raw = raw;
     this.#stats.record('upstream_cx_connect_ms', monotonicMs() - this.#startMs);
-    if (tls) this.#stats.count('ssl.handshake');
+    this.#stats.countHandshake(socket);
     const session = connect('http://host', {
       createConnection: () => socket,
       settings: { enablePush: false, ...http2.settings },

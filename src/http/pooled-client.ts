@@ -249,7 +249,7 @@ export class PooledClient {
         this.#raw = raw;
         this.#state = 'open';
         this.#stats.record('upstream_cx_connect_ms', monotonicMs() - this.#startMs);
-        if (this.#plan.tls) this.#stats.count('ssl.handshake');
+        this.#stats.countHandshake(socket);
         raw.once('close', () => this.#onClose());
         raw.unref();
         const agreed = socket as AgreedSocket;

@@ -170,6 +170,7 @@ export class Discovery {
     this.#names?.stop();
     for (const service of this.#services) service.stop();
     this.#xds?.stop();
+    this.#clients?.close();
     this.#jwks?.stop();
     this.#tokens?.stop();
     this.#aws?.stop();
@@ -217,7 +218,8 @@ export class Discovery {
 
   async #grpcClients(): Promise<GrpcClients> {
     const { GrpcClients } = await import('../grpc/clients.js');
-    return (this.#clients ??= new GrpcClients(this.#host.native, this.#host.stats));
+    // A control plane is about to be asked again: its cluster is the bootstrap's, and stays.
+    return (this.#clients ??= new GrpcClients(this.#host.native, this.#host.stats, true));
   }
 
   /** Those that are told how hosts do. */

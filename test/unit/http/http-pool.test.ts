@@ -28,6 +28,7 @@ async function pool(
     returnBudget: () => undefined,
     countAnswer: () => undefined,
     addHttp2Stats: () => undefined,
+    addTo: () => true,
     addGoogleGrpcStats: () => '',
     clusterPrefix: () => '',
   };
