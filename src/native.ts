@@ -212,8 +212,9 @@ export interface NativeProxy extends StatsAddon {
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
   clusterStatus(name: string): string | undefined;
   /**
-   * What the hosts of that element have reported of their load since the last call, in its order, as JSON: of
-   * each metric the number of reports and their sum; undefined: nobody wants to know.
+   * For load reports, as JSON: how many requests were dropped since the cluster is there, of which category, and how
+   * many others no host was asked for; where it is reported, what the hosts of that element have said of their
+   * load since the last call, in its order. Undefined: there is no such cluster.
    */
   takeLoads(name: string): string | undefined;
   /** Waits for locks since they are traced, in cycles of the processor's clock. */

@@ -242,8 +242,8 @@ Napi::Value ProxyClusters::clusterStatus(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyClusters::takeLoads(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
-  const std::string json = cluster ? worker::takeLoadsJson(*cluster) : std::string();
-  return json.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), json);
+  if (!cluster) return info.Env().Undefined();
+  return Napi::String::New(info.Env(), worker::takeLoadsJson(*cluster));
 }
 
 namespace {

@@ -6833,6 +6833,9 @@ bool read(WireReader& wire, Assignment* out) {
       case 5:
         if (!wire.readNumber(&out->drop_millionths, "Assignment.drop_millionths")) return false;
         break;
+      case 7:
+        if (!wire.readBytes(&out->drop_category, "Assignment.drop_category")) return false;
+        break;
       case 6:
         if (!wire.readNumber(&out->is_former, "Assignment.is_former")) return false;
         break;

@@ -3386,6 +3386,7 @@ struct Assignment {
   bool weighs_health = false;
   // So many of a million requests are refused without asking a host, as being of this category.
   uint32_t drop_millionths = 0;
+  std::string drop_category;
   // Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for
   // that one.
   bool is_former = false;

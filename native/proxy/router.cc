@@ -215,6 +215,7 @@ void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
 }
 
 void Router::answerMaintenance() {
+  info_.cluster->cluster().countShed();
   charge(503, nullptr);
   LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
   answer.overloaded = true;

@@ -251,6 +251,7 @@ class Router final : private upstream::AttemptOwner,
   void refuseHandshake(const http::ResponseHead& head);
   // `was_informed`: its host had sent something before the answer.
   void fail(const UpstreamError& error, bool was_informed = false);
+  void chargeFailure(const UpstreamError& error);
   // `end`: the headers are all of the answer.
   void charge(uint16_t status, const http::HeaderMap* headers, bool end = false);
   void countGrpcAnswer(const http::HeaderMap& fields);

@@ -256,11 +256,16 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     if (!error.request_began && error.host) retry_->hosts().onAttempted(*error.host);
     if (!attempt.was_hedged && isRetried(retry_->afterError(error), false)) return;
     if (hasOtherTry(attempt)) {
-      charge(statusOf(error.kind), nullptr);
+      chargeFailure(error);
       return;
     }
   }
   fail(error, attempt.was_informed);
+}
+
+void Router::chargeFailure(const UpstreamError& error) {
+  if (error.kind == UpstreamError::Kind::Overflow) info_.cluster->cluster().countShed();
+  charge(statusOf(error.kind), nullptr);
 }
 
 void Router::fail(const UpstreamError& error, bool was_informed) {
@@ -277,7 +282,7 @@ void Router::fail(const UpstreamError& error, bool was_informed) {
   LocalReply answer{statusOf(error.kind), body, details, flagOf(error.kind)};
   answer.overloaded = error.kind == UpstreamError::Kind::Overflow;
   answer.is_of_router = true;
-  if (!was_informed) charge(answer.status, nullptr);
+  if (!was_informed) chargeFailure(error);
   answerInPlace(answer);
 }
 

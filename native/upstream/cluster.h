@@ -87,10 +87,19 @@ class Cluster {
   uint32_t maintenanceShare() const { return maintenance_.load(std::memory_order_relaxed); }
   // The same of those that whoever assigns its hosts wants dropped, whatever else there is.
   uint32_t dropShare() const { return drop_.load(std::memory_order_relaxed); }
-  void setDropShare(uint32_t millionths) { drop_.store(millionths, std::memory_order_relaxed); }
+  // Control thread.
+  void setDrops(uint32_t millionths, std::string category) {
+    drop_.store(millionths, std::memory_order_relaxed);
+    drop_category_ = std::move(category);
+  }
+  // Control thread: what it calls the requests that it wants dropped.
+  const std::string& dropCategory() const { return drop_category_; }
   // How many were. Any thread.
   void countDropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  // How many others no host was asked for, as limits and maintenance want it. Any thread.
+  void countShed() { shed_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t shed() const { return shed_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
   // The same of one in whose place another has come: nothing is used up any more.
@@ -256,6 +265,8 @@ class Cluster {
   bool was_assigned_ = false;
   uint32_t last_priority_ = 0;
   std::atomic<uint64_t> dropped_{0};
+  std::atomic<uint64_t> shed_{0};
+  std::string drop_category_;
   http::ClientSettings client_;
   std::unique_ptr<OutlierDetector> outlier_detector_;
   std::shared_ptr<OutlierWatch> outlier_watch_;

@@ -139,7 +139,7 @@ Result<void> Clusters::assignTo(const std::shared_ptr<Cluster>& place, plan::Ass
     if (!is_waiting) noteReady(cluster);
     return {};
   }
-  cluster.setDropShare(plan.drop_millionths);
+  cluster.setDrops(plan.drop_millionths, plan.drop_category);
   Hosts hosts = std::move(taken.hosts);
   for (size_t i = 0; i < hosts.size(); ++i) {
     hosts[i]->setSettings(upstream::HostSettings(all, &(*all)[i]));

@@ -370,24 +370,41 @@ std::string clusterStatusJson(const upstream::Cluster& cluster) {
   return out;
 }
 
-std::string takeLoadsJson(const upstream::Cluster& cluster) {
-  if (cluster.settings().reported_metrics.empty()) return {};
-  std::string out;
+namespace {
+
+// What hosts have reported since the last call.
+void appendReports(std::string* out, const upstream::Cluster& cluster) {
+  bool is_first_host = true;
   for (const auto& host : cluster.hosts()->hosts()) {
-    out.append(out.empty() ? "[{" : ",{");
+    out->append(is_first_host ? "{" : ",{");
+    is_first_host = false;
     const auto sums = host->load() ? host->load()->takeRecords() : upstream::HostLoad::Sums();
     bool is_first = true;
     for (const auto& [name, sum] : sums) {
-      if (!is_first) out.push_back(',');
+      if (!is_first) out->push_back(',');
       is_first = false;
-      appendJsonString(&out, name);
-      out.append(":[" + std::to_string(sum.reports) + ",");
+      appendJsonString(out, name);
+      out->append(":[" + std::to_string(sum.reports) + ",");
       // JSON has no other numbers.
-      out.append(std::isfinite(sum.total) ? exactNumber(sum.total) : "0").append("]");
+      out->append(std::isfinite(sum.total) ? exactNumber(sum.total) : "0").append("]");
     }
-    out.push_back('}');
+    out->push_back('}');
   }
-  return out.empty() ? "[]" : out.append("]");
+}
+
+}  // namespace
+
+std::string takeLoadsJson(const upstream::Cluster& cluster) {
+  std::string out = "{\"dropped\":" + std::to_string(cluster.dropped()) + ",\"category\":";
+  appendJsonString(&out, cluster.dropCategory());
+  out.append(",\"shed\":" + std::to_string(cluster.shed()));
+  if (!cluster.settings().reported_metrics.empty()) {
+    out.append(",\"hosts\":[");
+    appendReports(&out, cluster);
+    out.push_back(']');
+  }
+  out.push_back('}');
+  return out;
 }
 
 }  // namespace fairlead::worker

@@ -25,9 +25,11 @@ std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameF
 
 // One element of the JSON page, compact.
 std::string clusterStatusJson(const upstream::Cluster& cluster);
-// What its hosts have reported of their load since the last call, in the order of that element's:
-// [{"named_metrics.queue":[2,7.5]}], of each name the number of reports and their sum. Empty:
-// nobody wants to know.
+// {"dropped":1,"category":"…","shed":2,"hosts":[{"named_metrics.queue":[2,7.5]}]}, for load
+// reports: how many requests drop_overloads has had refused since the cluster is there, as being of
+// that category, and how many others limits and maintenance; and what its hosts have reported of
+// their load since the last call, in the order of that element's, of each name the number of
+// reports and their sum. Without hosts where nobody wants to know that.
 std::string takeLoadsJson(const upstream::Cluster& cluster);
 
 }  // namespace fairlead::worker

@@ -58,6 +58,18 @@ interface Loads {
 /** What hosts have reported of their load: by name the number of reports, and their sum. */
 type Metrics = Readonly<Record<string, readonly [reports: number, total: number]>>;
 
+/** Requests that no host was asked for: by the share that is dropped, and by limits and maintenance. */
+interface Unsent {
+  readonly dropped: number;
+  readonly shed: number;
+}
+
+interface TakenLoads extends Unsent {
+  /** What drops are called. */
+  readonly category: string;
+  readonly hosts?: readonly Metrics[];
+}
+
 interface Group {
   readonly locality: Locality;
   readonly priority: number;
@@ -69,6 +81,7 @@ interface Group {
   }[];
 }
 
+const NOTHING: TakenLoads = { dropped: 0, shed: 0, category: '' };
 const NONE: Loads = { issued: 0, succeeded: 0, failed: 0, active: 0 };
 
 export class LoadReporter {
@@ -81,6 +94,7 @@ export class LoadReporter {
   /** Since when the clusters that are asked for are watched, and what their hosts had counted by then. */
   readonly #since = new Map<string, number>();
   readonly #before = new Map<string, Loads>();
+  readonly #unsentBefore = new Map<string, Unsent>();
 
   constructor(host: LoadReporterHost) {
     this.#host = host;
@@ -88,13 +102,16 @@ export class LoadReporter {
     this.#stream = new ReconnectingStream(METHOD, PAUSES, host.makeClient, host.log, {
       onOpen: (send) => {
         this.#send = send;
-        this.#report([]);
+        // What an earlier stream asked for is told of on this one, too.
+        this.#report(this.#wanted());
+        if (this.#asked) this.#again();
       },
       onMessage: (bytes) => this.#onResponse(bytes),
-      onClosed: () => {
+      onClosed: ({ code }) => {
         this.#send = undefined;
         clearTimeout(this.#timer);
-        this.#count('errors');
+        // That the service is done with a stream is no error.
+        if (code !== 'OK') this.#count('errors');
       },
       onRetry: () => this.#count('retries'),
     });
@@ -112,7 +129,7 @@ export class LoadReporter {
   #onResponse(bytes: Buffer): void {
     const { message, issues } = loadAny(RESPONSE, bytes, { unknownFields: 'warning' });
     if (issues.some(({ severity }) => severity === 'error')) {
-      this.#host.log('warning', 'a load reporting service says what is no LoadStatsResponse');
+      this.#stream.breakOff('what came is no LoadStatsResponse');
       return;
     }
     this.#count('requests');
@@ -128,7 +145,9 @@ export class LoadReporter {
   #begin(name: string): void {
     if (this.#since.has(name)) return;
     this.#since.set(name, performance.now());
-    for (const host of this.#hosts(name)) this.#before.set(keyOf(name, host), loadsOf(host));
+    const keys = new HostKeys(name);
+    for (const host of this.#hosts(name)) this.#before.set(keys.of(host), loadsOf(host));
+    this.#unsentBefore.set(name, this.#takeLoads(name));
   }
 
   #again(): void {
@@ -167,21 +186,31 @@ export class LoadReporter {
     const ms = now - (this.#since.get(name) ?? now);
     this.#since.set(name, now);
     out.text(text(1), name);
-    for (const group of this.#groups(name)) out.message(text(2), group, this.#writeGroup);
+    const taken = this.#takeLoads(name);
+    const groups = this.#groups(name, taken.hosts ?? []);
+    for (const group of groups) out.message(text(2), group, this.#writeGroup);
+    const { dropped, shed } = unsentSince(this.#unsentBefore.get(name), taken);
+    this.#unsentBefore.set(name, taken);
+    if (dropped + shed > 0) out.number(number(3), dropped + shed);
     out.message(text(4), ms, (duration) => {
       duration.number(number(1), Math.floor(ms / 1000));
       duration.number(number(2), Math.floor((ms % 1000) * 1e6));
     });
+    if (dropped > 0) {
+      out.message(text(5), dropped, (inner, count) => {
+        inner.text(text(1), taken.category);
+        inner.number(number(2), count);
+      });
+    }
     if (serviceName !== '') out.text(text(6), serviceName);
   }
 
   /** Those that had anything to do. */
-  #groups(cluster: string): Group[] {
+  #groups(cluster: string, reported: readonly Metrics[]): Group[] {
     const groups = new Map<string, Group>();
-    const json = this.#host.native.takeLoads(cluster);
-    const reported = json === undefined ? [] : (JSON.parse(json) as Metrics[]);
+    const keys = new HostKeys(cluster);
     for (const [index, host] of this.#hosts(cluster).entries()) {
-      const key = keyOf(cluster, host);
+      const key = keys.of(host);
       const now = loadsOf(host);
       const before = this.#before.get(key) ?? NONE;
       this.#before.set(key, now);
@@ -235,9 +264,21 @@ export class LoadReporter {
     return (JSON.parse(json) as { host_statuses?: LiveHost[] }).host_statuses ?? [];
   }
 
+  #takeLoads(cluster: string): TakenLoads {
+    const json = this.#host.native.takeLoads(cluster);
+    return json === undefined ? NOTHING : (JSON.parse(json) as TakenLoads);
+  }
+
   #count(name: 'errors' | 'requests' | 'responses' | 'retries'): void {
     this.#host.stats.count(`${this.#prefix}${name}`);
   }
+}
+
+/** A cluster that has come in the place of another counts from the start. */
+function unsentSince(before: Unsent = NOTHING, now: Unsent): Unsent {
+  const isSame = now.dropped >= before.dropped && now.shed >= before.shed;
+  if (!isSame) return now;
+  return { dropped: now.dropped - before.dropped, shed: now.shed - before.shed };
 }
 
 function writeLoads(out: WireWriter, loads: Loads, issuedField: number): void {
@@ -247,8 +288,21 @@ function writeLoads(out: WireWriter, loads: Loads, issuedField: number): void {
   if (loads.issued > 0) out.number(number(issuedField), loads.issued);
 }
 
-function keyOf(cluster: string, { address, hostname = '' }: LiveHost): string {
-  return JSON.stringify([cluster, address, hostname]);
+/** The hosts of a cluster in their order: the same address may be there several times, in several localities. */
+class HostKeys {
+  readonly #cluster: string;
+  readonly #seen = new Map<string, number>();
+
+  constructor(cluster: string) {
+    this.#cluster = cluster;
+  }
+
+  of({ address, hostname = '' }: LiveHost): string {
+    const key = JSON.stringify([this.#cluster, address, hostname]);
+    const nth = this.#seen.get(key) ?? 0;
+    this.#seen.set(key, nth + 1);
+    return `${key} ${nth}`;
+  }
 }
 
 function loadsOf({ stats = [] }: LiveHost): Loads {

@@ -1,14 +1,14 @@
 // A stream to a service that is opened anew after its end, with growing pauses.
 import { startTimeout } from '../base/timers.js';
 import type { GrpcClient, GrpcStream } from '../grpc/client.js';
-import { statusText } from '../grpc/status.js';
+import { statusText, type GrpcStatus } from '../grpc/status.js';
 import type { Level } from '../logging/levels.js';
 
 export interface ReconnectingEvents {
   /** Nothing has been sent on it yet. */
   onOpen(send: (message: Uint8Array) => void): void;
   onMessage(bytes: Buffer): void;
-  onClosed(): void;
+  onClosed(status: GrpcStatus): void;
   /** It is about to be opened anew. */
   onRetry?(): void;
 }
@@ -66,6 +66,12 @@ export class ReconnectingStream {
     this.#client?.close();
   }
 
+  /** What has come on it makes no sense: there is another stream. */
+  breakOff(message: string): void {
+    this.#stream?.cancel();
+    this.#end({ code: 'INTERNAL', message });
+  }
+
   #open(): void {
     if (!this.#client || this.#isStopped) return;
     const stream = this.#client.open(this.#method, {
@@ -73,22 +79,24 @@ export class ReconnectingStream {
         this.#attempts = 0;
         this.#events.onMessage(bytes);
       },
-      onEnd: (status) => {
-        this.#stream = undefined;
-        this.#log('warning', `${this.#method} closed: ${statusText(status)}`);
-        this.#events.onClosed();
-        if (this.#isStopped) return;
-        this.#timer = startTimeout(() => {
-          this.#events.onRetry?.();
-          this.#open();
-        }, this.#pauseMs()).unref();
-      },
+      onEnd: (status) => this.#end(status),
     });
     this.#stream = stream;
     this.#events.onOpen((message) => {
       // What is written to one that has ended is lost with it.
       if (this.#stream === stream) stream.write(Buffer.from(message), () => undefined);
     });
+  }
+
+  #end(status: GrpcStatus): void {
+    this.#stream = undefined;
+    this.#log('warning', `${this.#method} closed: ${statusText(status)}`);
+    this.#events.onClosed(status);
+    if (this.#isStopped) return;
+    this.#timer = startTimeout(() => {
+      this.#events.onRetry?.();
+      this.#open();
+    }, this.#pauseMs()).unref();
   }
 
   #pauseMs(): number {

@@ -120,6 +120,35 @@ test('a service hears what clusters have had to do', async (t) => {
   );
 });
 
+test('a service hears of requests that no host was asked for', async (t) => {
+  const asks = new WireWriter();
+  asks.text(text(1), 'shop');
+  duration(asks, 2, 100);
+  const { port, heard } = await serve(t, LOADS, asks.finish());
+  const shop = await origin(t);
+  const proxy = await startProxy(
+    t,
+    bootstrapOf(
+      port,
+      shop,
+      { cluster_manager: { load_stats_config: SERVICE } },
+      { circuit_breakers: { thresholds: [{ max_requests: 0 }] } },
+    ),
+  );
+  const url = await proxy.listenerUrl('web');
+  await until(() => heard.length > 1, 'a report');
+  for (let i = 0; i < 3; ++i) assert.equal((await fetch(url)).status, 503);
+  // total_dropped_requests, beside the time that follows it.
+  const dropped = (one: Buffer): number => {
+    const at = one.lastIndexOf(Buffer.from([number(3)]), one.lastIndexOf(Buffer.from([text(4)])));
+    return one.includes('shop') && one[at + 2] === text(4) ? (one[at + 1] ?? 0) : 0;
+  };
+  await until(
+    () => heard.reduce((sum, one) => sum + dropped(one), 0) === 3,
+    'reports of three requests',
+  );
+});
+
 test('a service hears what hosts say of their load, as far as it is to be told', async (t) => {
   const asks = new WireWriter();
   asks.text(text(1), 'shop');

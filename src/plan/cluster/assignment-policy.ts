@@ -43,6 +43,7 @@ export function compilePolicy(policy: Policy, place: Place): AssignmentPolicy {
     ...(policy.weighted_priority_health && { weighs_health: true }),
     ...(drop && {
       drop_millionths: Math.round(share * DENOMINATORS.MILLION),
+      drop_category: drop.category ?? '',
     }),
   };
 }

@@ -60,6 +60,16 @@ const hostWith = (total: number, fields: object = {}) => ({
   ...fields,
 });
 
+const NOTHING_DROPPED = { dropped: 0, category: '', shed: 0 };
+
+/** A service asks for loads of "shop" every second. */
+function wantsShop(): Buffer {
+  const asks = new WireWriter();
+  asks.text(text(1), 'shop');
+  asks.message(text(2), 1, (duration) => duration.number(number(1), 1));
+  return Buffer.from(asks.finish());
+}
+
 test('loads are those since the last report, and of clusters that the service wants', async (context) => {
   withTimers(context);
   const { heard, counts, streams, parts } = played();
@@ -68,7 +78,8 @@ test('loads are those since the last report, and of clusters that the service wa
     addLoadReporterStats: () => 'load_reporter.',
     clusterStatus: (name: string) =>
       name === 'shop' ? JSON.stringify({ host_statuses: [hostWith(total)] }) : undefined,
-    takeLoads: () => JSON.stringify([{ 'named_metrics.queue': [3, 7.5] }]),
+    takeLoads: () =>
+      JSON.stringify({ ...NOTHING_DROPPED, hosts: [{ 'named_metrics.queue': [3, 7.5] }] }),
   } as unknown as NativeProxy;
   const reporter = new LoadReporter({
     ...parts,
@@ -80,10 +91,7 @@ test('loads are those since the last report, and of clusters that the service wa
   });
   await reporter.start();
   assert.equal(heard.length, 1);
-  const asks = new WireWriter();
-  asks.text(text(1), 'shop');
-  asks.message(text(2), 1, (duration) => duration.number(number(1), 1));
-  streams[0]?.onMessage(Buffer.from(asks.finish()));
+  streams[0]?.onMessage(wantsShop());
   total = 8;
   context.mock.timers.tick(1000);
   const [, report = Buffer.alloc(0)] = heard;
@@ -96,6 +104,95 @@ test('loads are those since the last report, and of clusters that the service wa
   assert.ok(!heard[2]?.includes(Buffer.from([number(8), 3])));
   assert.equal(counts.get('load_reporter.requests'), 1);
   assert.equal(counts.get('load_reporter.responses'), 3);
+  reporter.stop();
+});
+
+test('an address that is in two localities is told of in each by what it did there', async (context) => {
+  withTimers(context);
+  const { heard, streams, parts } = played();
+  let total = 5;
+  const native = {
+    addLoadReporterStats: () => 'load_reporter.',
+    clusterStatus: () =>
+      JSON.stringify({
+        host_statuses: [hostWith(total), hostWith(0, { locality: { zone: 'second' } })],
+      }),
+    takeLoads: () => JSON.stringify(NOTHING_DROPPED),
+  } as unknown as NativeProxy;
+  const clusters = () => [{ name: 'shop', serviceName: '' }];
+  const reporter = new LoadReporter({ ...parts, native, clusters });
+  await reporter.start();
+  streams[0]?.onMessage(wantsShop());
+  total = 7;
+  context.mock.timers.tick(1000);
+  assert.ok(heard[1]?.includes(Buffer.from([number(8), 2])));
+  assert.ok(!heard[1]?.includes('second'));
+  context.mock.timers.tick(1000);
+  assert.ok(!heard[2]?.includes(Buffer.from([number(8)])));
+  reporter.stop();
+});
+
+test('requests that no host was asked for are told of, dropped ones by their category', async (context) => {
+  withTimers(context);
+  const { heard, streams, parts } = played();
+  let taken = { dropped: 3, category: 'flood', shed: 1 };
+  const native = {
+    addLoadReporterStats: () => 'load_reporter.',
+    clusterStatus: () => undefined,
+    takeLoads: () => JSON.stringify(taken),
+  } as unknown as NativeProxy;
+  const clusters = () => [{ name: 'shop', serviceName: '' }];
+  const reporter = new LoadReporter({ ...parts, native, clusters });
+  await reporter.start();
+  streams[0]?.onMessage(wantsShop());
+  taken = { dropped: 5, category: 'flood', shed: 5 };
+  const dropped = (count: number): Buffer =>
+    Buffer.concat([Buffer.from('flood'), Buffer.from([number(2), count])]);
+  context.mock.timers.tick(1000);
+  assert.ok(heard[1]?.includes(Buffer.from([number(3), 6])));
+  assert.ok(heard[1]?.includes(dropped(2)));
+  context.mock.timers.tick(1000);
+  assert.ok(!heard[2]?.includes('flood'));
+  // Another cluster of that name.
+  taken = { dropped: 1, category: 'flood', shed: 0 };
+  context.mock.timers.tick(1000);
+  assert.ok(heard[3]?.includes(dropped(1)));
+  reporter.stop();
+});
+
+test('what one stream asked for is told of on the next at once; the end of the first is no error', async (context) => {
+  withTimers(context);
+  const { heard, counts, streams, parts } = played();
+  const native = {
+    addLoadReporterStats: () => 'load_reporter.',
+    clusterStatus: () => JSON.stringify({ host_statuses: [hostWith(0)] }),
+    takeLoads: () => JSON.stringify(NOTHING_DROPPED),
+  } as unknown as NativeProxy;
+  const clusters = () => [{ name: 'shop', serviceName: '' }];
+  const reporter = new LoadReporter({ ...parts, native, clusters });
+  await reporter.start();
+  streams[0]?.onMessage(wantsShop());
+  streams[0]?.onEnd({ code: 'OK', message: '' });
+  assert.equal(counts.get('load_reporter.errors'), undefined);
+  context.mock.timers.tick(5000);
+  assert.equal(heard.length, 2);
+  assert.ok(heard[1]?.includes('shop'));
+  context.mock.timers.tick(1000);
+  assert.equal(heard.length, 3);
+  reporter.stop();
+});
+
+test('a stream on which there is no LoadStatsResponse is left for another', async (context) => {
+  withTimers(context);
+  const { counts, streams, parts } = played();
+  const native = { addLoadReporterStats: () => 'load_reporter.' } as unknown as NativeProxy;
+  const reporter = new LoadReporter({ ...parts, native, clusters: () => [] });
+  await reporter.start();
+  streams[0]?.onMessage(Buffer.from([text(1), 255]));
+  assert.equal(counts.get('load_reporter.errors'), 1);
+  assert.equal(counts.get('load_reporter.requests'), undefined);
+  context.mock.timers.tick(5000);
+  assert.equal(streams.length, 2);
   reporter.stop();
 });
 
