@@ -155,7 +155,7 @@ export class DeltaState extends TypeState {
     for (const watcher of ofAnswers) watcher.onAnswered?.([...answered, ...removed], removed);
   }
 
-  override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
+  override nextRequest(node: Uint8Array | undefined): (() => Buffer) | undefined {
     const names = this.names();
     if (!this.isWildcard && names !== this.#subscribed) this.forgetOthers(names);
     const isFirst = this.#isFirst && this.watchers.size > 0;
@@ -178,12 +178,13 @@ export class DeltaState extends TypeState {
     if (!isAlone) this.#subscribed = names;
     this.#isFirst &&= !isFirst;
     this.#wasAsked = true;
-    return encodeDelta({
+    const bytes = encodeDelta({
       ...{ node, url: this.url, subscribe, unsubscribe },
       versions: isFirst ? this.#versions() : [],
       nonce: answer?.nonce ?? '',
       error: answer?.error,
     });
+    return () => bytes;
   }
 
   #versions(): readonly (readonly [name: string, version: string])[] {

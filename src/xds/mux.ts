@@ -1,5 +1,6 @@
 // Types of resources over one stream: that of the bootstrap (ADS), or one of a subscription's own.
 import { guarded, unawaited } from '../base/bugs.js';
+import { startImmediate } from '../base/timers.js';
 import { isAskedTogether, urlOf, type DiscoveryApi } from './api.js';
 import { decodeResources } from './decode-resources.js';
 import { DeltaState } from './delta-state.js';
@@ -38,6 +39,8 @@ export class Mux {
   readonly #types = new Map<string, TypeState>();
   /** By URL: nothing is asked and answered of it for now. */
   readonly #held = new Set<string>();
+  /** Those of which something has come. */
+  readonly #begun = new Set<TypeState>();
   #isNodeSent = false;
   #isStarted = false;
   #isFlushing = false;
@@ -164,11 +167,19 @@ export class Mux {
     try {
       for (let next = this.#responses.shift(); next; next = this.#responses.shift()) {
         const answered = await this.#take(next.bytes, next.stream);
+        if (answered) await this.#begin(answered);
         this.#flush(answered);
       }
     } finally {
       this.#isBusy = false;
     }
+  }
+
+  /** As in the real server: what could begin with the first response of a type is asked for before its answer. */
+  async #begin(state: TypeState): Promise<void> {
+    if (this.#begun.has(state)) return;
+    this.#begun.add(state);
+    await new Promise<void>((resolve) => startImmediate(resolve));
   }
 
   /** The type that it is answered for. */
@@ -211,15 +222,14 @@ export class Mux {
     if (this.#stream.isOpen) {
       this.#send(state);
     } else if (this.#current === 0) {
-      const bytes = this.#request(state);
+      const bytes = this.#request(state)?.();
       if (bytes) this.#early.push({ state, bytes });
     }
   }
 
   #send(state: TypeState): void {
     for (let next = this.#request(state); next; next = this.#request(state)) {
-      const bytes = next;
-      this.#stream.send(() => bytes);
+      this.#stream.send(next);
     }
   }
 
@@ -247,7 +257,7 @@ export class Mux {
     this.#stream.holdBack(held);
   }
 
-  #request(state: TypeState): Buffer | undefined {
+  #request(state: TypeState): (() => Buffer) | undefined {
     const hasNode = !this.#isNodeSent || !this.#plan.sendsNodeOnce;
     const request = state.nextRequest(hasNode ? this.#node : undefined);
     if (request) this.#isNodeSent = true;

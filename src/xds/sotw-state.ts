@@ -11,6 +11,8 @@ export class SotwState extends TypeState {
   #wasAsked = false;
   /** To be told with the next request; undefined: it was told. */
   #answer: { readonly error: string | undefined } | undefined;
+  /** Of the latest refusal, until a request leaves. */
+  #error: string | undefined;
   /** What watchers of all were told, where resources have times to live. */
   #latest: readonly KnownResource[] = [];
   /** As they were sent on this stream: the names, and whether nobody asks at all. */
@@ -21,6 +23,7 @@ export class SotwState extends TypeState {
     if (hasBegun) return;
     this.#nonce = '';
     this.#answer = undefined;
+    this.#error = undefined;
     this.#sent = undefined;
   }
 
@@ -78,7 +81,7 @@ export class SotwState extends TypeState {
     this.tellAbsent(names, NO_VERSION);
   }
 
-  override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
+  override nextRequest(node: Uint8Array | undefined): (() => Buffer) | undefined {
     const names = this.names();
     const isEmpty = this.watchers.size === 0;
     // As the real server: once somebody has asked, each stream hears of the type.
@@ -86,14 +89,19 @@ export class SotwState extends TypeState {
     const isSame = this.#isSent(names, isEmpty);
     if (!isSame) this.forgetOthers(names);
     if (isSame && !this.#answer) return undefined;
-    const error = this.#answer?.error;
     this.#wasAsked = true;
     this.#sent = { names, isEmpty };
+    this.#error = this.#answer?.error ?? this.#error;
     this.#answer = undefined;
-    return encodeSotw({
-      ...{ node, url: this.url, version: this.version, nonce: this.#nonce, error },
-      names: [...names],
-    });
+    // As the real server: one that has had to wait tells what is so by then.
+    return () => {
+      const error = this.#error;
+      this.#error = undefined;
+      return encodeSotw({
+        ...{ node, url: this.url, version: this.version, nonce: this.#nonce, error },
+        names: [...this.names()],
+      });
+    };
   }
 
   #isSent(names: ReadonlySet<string>, isEmpty: boolean): boolean {

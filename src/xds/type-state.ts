@@ -191,8 +191,8 @@ export abstract class TypeState {
     this.answer(response, why);
   }
 
-  /** The next request; undefined: there is nothing to say. */
-  abstract nextRequest(node: Uint8Array | undefined): Buffer | undefined;
+  /** Encodes the next request, when it leaves; undefined: there is nothing to say. */
+  abstract nextRequest(node: Uint8Array | undefined): (() => Buffer) | undefined;
 
   /** The response of that nonce was taken, or why not. */
   protected abstract answer(response: DiscoveryResponse, error: string | undefined): void;

@@ -1,14 +1,16 @@
 // When requests leave: some of them at once, others together with what is asked for meanwhile.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WireWriter } from '../../../src/base/wire.js';
 import { loadAny } from '../../../src/config/load-any.js';
 import type { GrpcStreamEvents } from '../../../src/grpc/client.js';
 import { grpcCluster } from '../../../src/plan/service-plan.js';
 import type { StreamPlan } from '../../../src/plan/sources.js';
-import { ECDS, EDS, RTDS } from '../../../src/xds/api.js';
+import { ECDS, EDS, RTDS, urlOf } from '../../../src/xds/api.js';
 import { Mux } from '../../../src/xds/mux.js';
 import type { Watcher } from '../../../src/xds/watcher.js';
 
+const text = (field: number): number => (field << 3) | 2;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function watcher(...names: readonly string[]): Watcher {
@@ -81,6 +83,27 @@ test('layers of the runtime and filters are asked for one by one, before there i
     assert.deepEqual(sent.slice(4), all);
     mux.stop();
   }
+});
+
+test('what the first response of a type lets begin is asked for before its answer, also where it is refused', async () => {
+  const { mux, sent, opened } = make(false);
+  // It takes its time, but nothing else.
+  const begin = async (): Promise<void> => {
+    for (let steps = 0; steps < 20; steps++) await Promise.resolve();
+    mux.watch(ECDS, watcher('f'));
+  };
+  mux.watch(RTDS, { ...watcher('one'), onRefused: () => void begin() });
+  await turn();
+  const response = new WireWriter();
+  response.message(text(2), 'nothing of it', (any, garbage) => {
+    any.text(text(1), urlOf(RTDS));
+    any.text(text(2), garbage);
+  });
+  response.text(text(4), urlOf(RTDS));
+  opened[0]?.onMessage(Buffer.from(response.finish()));
+  while (sent.length < 3) await turn();
+  assert.deepEqual(sent, ['one of a node', 'f', 'one']);
+  mux.stop();
 });
 
 test('hosts are asked for together, and not before those who ask are all there', async () => {

@@ -53,7 +53,7 @@ class Recorder implements Watcher {
 
 /** The next request, without what is empty; undefined: there is none. */
 function next(state: TypeState, kind: 'DiscoveryRequest' | 'DeltaDiscoveryRequest'): unknown {
-  const bytes = state.nextRequest(undefined);
+  const bytes = state.nextRequest(undefined)?.();
   if (!bytes) return undefined;
   const type = `envoy.service.discovery.v3.${kind}`;
   const { message, issues } = loadAny(`type.googleapis.com/${type}`, bytes, {});
@@ -117,6 +117,23 @@ test('a plain stream hears of a type once somebody has asked, and takes nothing 
   assert.equal(ask(), undefined);
   state.opened();
   assert.deepEqual(ask(), { version_info: 'v3' });
+});
+
+test('a request of a plain stream that has had to wait tells what is so by then, a refusal once', async () => {
+  const state = new SotwState(EDS);
+  const one = new Recorder('one');
+  state.add(one);
+  state.nextRequest(undefined);
+  await state.take(response(EDS, '1', '2'), [resource('one')]);
+  const early = state.nextRequest(undefined);
+  one.wrong = 'no good';
+  await state.take(response(EDS, '2', '3'), [resource('one')]);
+  const late = state.nextRequest(undefined);
+  const say = (encode: (() => Buffer) | undefined): unknown =>
+    next({ url: state.url, nextRequest: () => encode } as unknown as TypeState, 'DiscoveryRequest');
+  const now = { version_info: '1', response_nonce: '2', resource_names: ['one'] };
+  assert.deepEqual(say(early), { ...now, response_nonce: '3', error: [13, 'no good'] });
+  assert.deepEqual(say(late), { ...now, response_nonce: '3' });
 });
 
 test('what was asked for last comes first on plain streams; incremental ones have an order of their own', () => {
