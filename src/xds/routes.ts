@@ -245,7 +245,15 @@ export class RouteSubscription {
           this.#native.apply(encodeUpdate({ met_demands }));
         },
       });
-    this.#hosts?.start(this.#hold());
+    if (!this.#hosts) return;
+    const before = this.#shown;
+    const release = this.#hold();
+    this.#hosts.start(() => {
+      // None have come in time.
+      if (this.#current && this.#shown === before)
+        this.#show(this.#current.version, this.#current.message);
+      release();
+    });
   }
 
   #useHosts(

@@ -90,13 +90,7 @@ export class StreamSubscription implements Transport {
         this.#updates.tellAbsence(version);
         this.#first.end();
       },
-      ...(onAnswered && {
-        onAnswered: (names: readonly string[], removed: readonly string[]) => {
-          // There is nothing yet: the real server would wait for as long as it may.
-          if (names.length === 0) this.#first.end();
-          onAnswered(names, removed);
-        },
-      }),
+      ...(onAnswered && { onAnswered }),
       onFailure: () => {
         this.#updates.count('update_failure');
         this.#updates.count('update_attempt');

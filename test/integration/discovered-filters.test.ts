@@ -157,13 +157,16 @@ for (const isDelta of [false, true]) {
   });
 }
 
+/** As ADS, where nothing comes before it is asked for. */
+const SOON = { ...ADS, initial_fetch_timeout: { nanos: 100_000_000 } };
+
 test('a virtual host is asked for when a request wants it', async (t) => {
   const plane = await ControlPlane.start(t);
   plane.set(ROUTES, '1', [
     {
       name: 'table',
       virtual_hosts: [says('own', 'own', 'own.test')],
-      vhds: { config_source: ADS },
+      vhds: { config_source: SOON },
     },
   ]);
   const nameOf = ({ name }: Message): string => `table/${String(name)}`;
@@ -189,15 +192,18 @@ test('a virtual host is asked for when a request wants it', async (t) => {
 
 test('a virtual host that is not there is asked for once', async (t) => {
   const plane = await ControlPlane.start(t);
-  plane.set(ROUTES, '1', [{ name: 'table', virtual_hosts: [], vhds: { config_source: ADS } }]);
+  plane.set(ROUTES, '1', [{ name: 'table', virtual_hosts: [], vhds: { config_source: SOON } }]);
   plane.set(VIRTUAL_HOST, '1', [], { isOnDemand: true });
-  const { get } = await start(t, plane, {
+  const { proxy, get } = await start(t, plane, {
     rds: { route_config_name: 'table', config_source: ADS },
     http_filters: [
       { name: 'on', typed_config: { '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand` } },
       ROUTER,
     ],
   });
+  // That there is none yet is an answer, but the start has waited for one.
+  assert.equal(await stat(proxy, 'http.web.rds.vhds.table.init_fetch_timeout'), 1);
+  assert.equal(await stat(proxy, 'http.web.rds.table.config_reload'), 1);
   for (const host of ['a.test', 'a.test', 'b.test', 'a.test']) {
     assert.equal(await get(host), '404 ');
   }
