@@ -145,7 +145,8 @@ export class ScopeSubscription {
     return () => {
       const wrong = this.#apply(after, fresh);
       if (wrong !== undefined) return wrong;
-      this.#version = version;
+      // As in the real server: one that only takes scopes away is not shown.
+      if (fresh.length > 0) this.#version = version;
       this.#hasCome = true;
       return undefined;
     };
@@ -207,11 +208,11 @@ export class ScopeSubscription {
     for (const { plan } of gone) this.#lazy.delete(plan.route_table ?? '');
     this.#native.apply(encodeUpdate({ removed_route_tables }));
     this.#events.onRoutes();
-    this.#count(after, fresh.length > 0 || gone.length > 0);
+    this.#count(after);
     return undefined;
   }
 
-  #count(after: ReadonlyMap<string, Scope>, isChanged: boolean): void {
+  #count(after: ReadonlyMap<string, Scope>): void {
     const { stats } = this.#host;
     const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
     stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
@@ -221,7 +222,6 @@ export class ScopeSubscription {
       this.#hasOnDemand = true;
     }
     this.#countActive();
-    if (!isChanged) return;
     stats.count(`${this.#statPrefix}config_reload`);
     stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, Date.now());
   }

@@ -376,6 +376,16 @@ test('a request goes by the routes of its scope', async (t) => {
   await until(async () => (await get('green')) === '200 red', 'the change');
   assert.deepEqual([await get('red'), await get('blue')], ['404 ', '404 ']);
   assert.equal(await stat(proxy, 'http.web.scoped_rds.scopes.all_scopes'), 1);
+  // An update that only takes scopes away counts, but is not shown.
+  plane.set(SCOPE, '3', []);
+  await until(async () => (await get('green')) === '404 ', 'its end');
+  assert.equal(await stat(proxy, 'http.web.scoped_rds.scopes.config_reload'), 3);
+  const page = `${proxy.adminUrl}/config_dump?resource=dynamic_scoped_route_configs`;
+  const { configs } = (await (await fetch(page)).json()) as { configs: { version_info: string }[] };
+  assert.deepEqual(
+    configs.map((one) => one.version_info),
+    ['2'],
+  );
 });
 
 for (const isDelta of [false, true]) {
