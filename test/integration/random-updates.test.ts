@@ -1,6 +1,6 @@
 // Updates by chance, good and bad, while requests pass: none of these fails, what is wrong is refused with
 // the name of its field, and in the end the state is the control plane's. FAIRLEAD_SEED and
-// FAIRLEAD_UPDATES choose which and how many; FAIRLEAD_VERDICTS names a file for what became of each, so
+// FAIRLEAD_UPDATES choose which and how many; FAIRLEAD_VERDICTS names a file for what became of each and of all, so
 // that FAIRLEAD_TEST_COMMAND can be compared (test/parity/control-planes.mjs does).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -25,6 +25,7 @@ import {
   type Message,
   type Request,
 } from './support/control-plane.js';
+import { discoveredState } from './support/discovered-state.js';
 import { ANY, Dice, NAMED, Resources } from './support/random-resources.js';
 import { randomFrom } from './support/random.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
@@ -214,7 +215,10 @@ async function play(t: TestContext, way: Way): Promise<void> {
   }
   const { passed, failures } = await end();
   if (process.env.FAIRLEAD_VERDICTS) {
-    appendFileSync(process.env.FAIRLEAD_VERDICTS, `${verdicts.join('\n')}\n`);
+    const names = new Map([...ports, plane.port].map((port, index) => [port, `port-${index}`]));
+    const state = await discoveredState(proxy, names);
+    const told = [...verdicts, ...state.map((line) => `${way}: ${line}`)];
+    appendFileSync(process.env.FAIRLEAD_VERDICTS, `${told.join('\n')}\n`);
   }
   assert.deepEqual(failures, []);
   assert.ok(passed > 0);

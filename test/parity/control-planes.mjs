@@ -1,5 +1,5 @@
 // A thousand updates by chance, good and bad, over four ways to a control plane and under traffic: of this
-// proxy and of the real server, which must take and refuse the same ones.
+// proxy and of the real server, which must take and refuse the same ones, and show the same in the end.
 //
 //   node test/parity/control-planes.mjs ENVOY [SEED]
 //
@@ -43,7 +43,7 @@ const others = new Set(real.lines);
 const differing = own.lines.filter((line) => !others.has(line));
 for (const line of differing) console.log(`only here: ${line}`);
 console.log(
-  `${own.lines.length} and ${real.lines.length} verdicts, ${differing.length} of them others`,
+  `${own.lines.length} and ${real.lines.length} verdicts and lines of pages, ${differing.length} of them others`,
 );
 const isSame = differing.length === 0 && own.lines.length === real.lines.length;
 process.exitCode = own.isGood && real.isGood && isSame ? 0 : 1;
