@@ -6836,6 +6836,9 @@ bool read(WireReader& wire, Assignment* out) {
       case 7:
         if (!wire.readBytes(&out->drop_category, "Assignment.drop_category")) return false;
         break;
+      case 8:
+        if (!wire.readNumber(&out->last_priority, "Assignment.last_priority")) return false;
+        break;
       case 6:
         if (!wire.readNumber(&out->is_former, "Assignment.is_former")) return false;
         break;

@@ -3387,6 +3387,8 @@ struct Assignment {
   // So many of a million requests are refused without asking a host, as being of this category.
   uint32_t drop_millionths = 0;
   std::string drop_category;
+  // Of its localities, also of those without hosts.
+  uint32_t last_priority = 0;
   // Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for
   // that one.
   bool is_former = false;

@@ -177,7 +177,8 @@ class Clusters {
   // Hosts that discovery names no more and that are well stay, until a check of theirs fails.
   Hosts wellOnes(const upstream::Cluster& cluster, const Taken& named) const;
   // As the real server shows it: of the last priority alone.
-  void showMaxWeight(upstream::Cluster& cluster, const std::vector<plan::Host>& plans);
+  void showMaxWeight(upstream::Cluster& cluster, const plan::Assignment& plan,
+                     const std::vector<plan::Host>& hosts);
   // Null: there are no zones between which answers go.
   std::shared_ptr<stats::Block<stats::ClusterZone>> zoneStatsOf(upstream::Cluster& cluster,
                                                                 const std::string& zone);

@@ -88,11 +88,12 @@ Clusters::Hosts Clusters::wellOnes(const Cluster& cluster, const Taken& named) c
   return well;
 }
 
-void Clusters::showMaxWeight(Cluster& cluster, const std::vector<plan::Host>& plans) {
-  for (const plan::Host& plan : plans) cluster.seePriority(plan.priority);
+void Clusters::showMaxWeight(Cluster& cluster, const plan::Assignment& plan,
+                             const std::vector<plan::Host>& hosts) {
+  cluster.seePriority(plan.last_priority);
   uint32_t most = 1;
-  for (const plan::Host& plan : plans) {
-    if (plan.priority == cluster.lastPriority()) most = std::max(most, plan.weight);
+  for (const plan::Host& host : hosts) {
+    if (host.priority == cluster.lastPriority()) most = std::max(most, host.weight);
   }
   cluster.stats().shard(0)->set(ClusterGauge::MaxHostWeight, most);
 }
@@ -122,7 +123,7 @@ Result<void> Clusters::assignTo(const std::shared_ptr<Cluster>& place, plan::Ass
   const bool is_discovered = cluster.settings().is_discovered;
   const bool was_assigned = cluster.wasAssigned();
   cluster.setAssigned();
-  if (is_discovered) showMaxWeight(cluster, *all);
+  if (is_discovered) showMaxWeight(cluster, plan, *all);
   for (const auto& host : taken.hosts) host->changeHealth(HealthFlag::PendingRemoval, {});
   for (const auto& host : well) host->changeHealth({}, HealthFlag::PendingRemoval);
   // As in the real server, the order of hosts is nothing new, and neither is one that stays.

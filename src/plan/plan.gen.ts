@@ -1591,6 +1591,8 @@ export interface Assignment {
   /** So many of a million requests are refused without asking a host, as being of this category. */
   readonly drop_millionths?: number | undefined;
   readonly drop_category?: string | undefined;
+  /** Of its localities, also of those without hosts. */
+  readonly last_priority?: number | undefined;
   /** Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for that one. */
   readonly is_former?: boolean | undefined;
 }
@@ -5727,6 +5729,7 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.weighs_health) out.number(32, message.weighs_health ? 1 : 0);
   if (message.drop_millionths) out.number(40, message.drop_millionths);
   if (message.drop_category?.length) out.text(58, message.drop_category);
+  if (message.last_priority) out.number(64, message.last_priority);
   if (message.is_former) out.number(48, message.is_former ? 1 : 0);
 }
 

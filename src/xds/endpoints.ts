@@ -188,7 +188,11 @@ export class EndpointSubscription {
 
   #compile(message: ClusterLoadAssignment, place: Place): Assignment {
     const { all, policy } = compileHosts(message, place, this.#plan.needs);
-    return { cluster_name: this.#plan.cluster, hosts: withoutRepeats(all), ...policy };
+    const priorities = (message.endpoints ?? []).map(({ priority = 0 }) => priority);
+    return {
+      ...{ cluster_name: this.#plan.cluster, hosts: withoutRepeats(all), ...policy },
+      last_priority: Math.max(0, ...priorities),
+    };
   }
 
   /** By the places of localities. */
