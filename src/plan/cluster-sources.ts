@@ -9,6 +9,11 @@ export class ClusterSources {
     return this.#sources.length === 0;
   }
 
+  /** Some of them are asked beside ADS. */
+  get haveOthersThanAds(): boolean {
+    return this.#sources.some(({ source }) => source.kind !== 'ads');
+  }
+
   /** The same number for the same source; more than 0. */
   add(source: Collected): number {
     const key = JSON.stringify(source);

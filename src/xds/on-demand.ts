@@ -90,7 +90,8 @@ class ClustersOnDemand {
     this.#subscribing = subscribing;
     this.#host = host;
     this.#onMet = onMet;
-    if (!parts.sources.isEmpty) this.#statPrefix = native.addOdcdsStats();
+    // As the real server: those of ADS are there once somebody is asked.
+    if (parts.sources.haveOthersThanAds) this.#statPrefix = native.addOdcdsStats();
   }
 
   get current(): Iterable<DynamicCluster> {

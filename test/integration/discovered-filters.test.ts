@@ -265,7 +265,7 @@ for (const isDelta of [false, true]) {
     const odcds = { timeout: '5s', source: ADS };
     const on = { '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand`, odcds };
     const route = { cluster_header: 'x-cluster' };
-    const { get } = await start(
+    const { proxy, get } = await start(
       t,
       plane,
       {
@@ -279,6 +279,7 @@ for (const isDelta of [false, true]) {
       isDelta,
     );
     plane.set(CLUSTER, '2', [{ name: 'base' }, { name: 'there' }], { isOnDemand: true });
+    assert.ok(Number.isNaN(await stat(proxy, 'cluster_manager.odcds.update_attempt')));
     // It is there, and has no hosts.
     assert.equal(await get('a.test', { 'x-cluster': 'there' }), '503 no healthy upstream');
     assert.equal(await get('a.test', { 'x-cluster': 'there' }), '503 no healthy upstream');
