@@ -189,7 +189,7 @@ void Check::change(HealthFlags cleared, HealthFlags set) {
 void Check::publish() {
   const bool tells_first = !is_first_ && !is_first_published_;
   if (flags_ == published_ && !tells_first) return;
-  context_.inbox.post({.cluster = &config_->cluster(),
+  context_.inbox.post({.cluster = config_->cluster().life(),
                        .host = host_,
                        .cleared = kCheckFlags.without(flags_),
                        .set = flags_,
@@ -200,7 +200,7 @@ void Check::publish() {
 
 void Check::countDone() {
   if (!config_->round().count()) return;
-  context_.inbox.post({.cluster = &config_->cluster(), .host = {}, .ends_round = true});
+  context_.inbox.post({.cluster = config_->cluster().life(), .host = {}, .ends_round = true});
 }
 
 void Check::wait(bool is_well, Transition transition) {

@@ -48,12 +48,12 @@ Result<void> Checker::check(std::shared_ptr<const CheckConfig> config, Hosts hos
   return {};
 }
 
-void Checker::remove(const upstream::Cluster* cluster) {
+void Checker::remove(upstream::ClusterLife cluster) {
   if (!engine_) return;
   engine_->loop.post([engine = engine_.get(), cluster] { engine->remove(cluster); });
 }
 
-void Checker::beginRound(const upstream::Cluster* cluster) {
+void Checker::beginRound(upstream::ClusterLife cluster) {
   if (engine_) {
     engine_->loop.post([engine = engine_.get(), cluster] { engine->beginRound(cluster); });
   } else {
@@ -73,7 +73,7 @@ void Checker::stopAsking(uint32_t cluster) {
   engine_->loop.post([engine = engine_.get(), cluster] { engine->stopAsking(cluster); });
 }
 
-void Checker::onSaidUnwell(const upstream::Cluster* cluster, std::weak_ptr<upstream::Host> host) {
+void Checker::onSaidUnwell(upstream::ClusterLife cluster, std::weak_ptr<upstream::Host> host) {
   if (!engine_) return;
   engine_->loop.post([engine = engine_.get(), cluster, host = std::move(host)] {
     engine->onSaidUnwell(cluster, host);
@@ -123,7 +123,7 @@ void Checker::Engine::work() {
 }
 
 void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts) {
-  ClusterChecks& cluster = clusters[&config->cluster()];
+  ClusterChecks& cluster = clusters[config->cluster().life()];
   // Goes behind its checks.
   const Hosts before = std::exchange(cluster.hosts, hosts);
   cluster.config = config;
@@ -142,7 +142,7 @@ void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, co
   }
 }
 
-void Checker::Engine::remove(const upstream::Cluster* cluster) {
+void Checker::Engine::remove(upstream::ClusterLife cluster) {
   const auto found = clusters.find(cluster);
   if (found == clusters.end()) return;
   found->second.config->round().forget();
@@ -150,7 +150,7 @@ void Checker::Engine::remove(const upstream::Cluster* cluster) {
   tellLeft();
 }
 
-void Checker::Engine::beginRound(const upstream::Cluster* cluster) {
+void Checker::Engine::beginRound(upstream::ClusterLife cluster) {
   const auto found = clusters.find(cluster);
   const size_t checks = found == clusters.end() ? 0 : found->second.checks.size();
   if (checks > 0) {
@@ -188,7 +188,7 @@ void Checker::Engine::stopAsking(uint32_t cluster) {
   questions.erase(found);
 }
 
-void Checker::Engine::onSaidUnwell(const upstream::Cluster* cluster,
+void Checker::Engine::onSaidUnwell(upstream::ClusterLife cluster,
                                    const std::weak_ptr<upstream::Host>& host) {
   const auto found = clusters.find(cluster);
   const std::shared_ptr<upstream::Host> alive = host.lock();

@@ -30,16 +30,16 @@ class Checker {
   // These hosts of the configuration's cluster are checked from here on, and no others. The error
   // is of what the system refuses.
   Result<void> check(std::shared_ptr<const CheckConfig> config, Hosts hosts);
-  void remove(const upstream::Cluster* cluster);
+  void remove(upstream::ClusterLife cluster);
   // As many checks as it has hosts now are waited for; the inbox hears of their end, at once where
   // there are none.
-  void beginRound(const upstream::Cluster* cluster);
+  void beginRound(upstream::ClusterLife cluster);
   // The same of questions for load. A host that has given up is not asked again as long as it is
   // there.
   Result<void> ask(std::shared_ptr<const LoadConfig> config, Hosts hosts);
   void stopAsking(uint32_t cluster);
   // The host has said in an answer that it is not well.
-  void onSaidUnwell(const upstream::Cluster* cluster, std::weak_ptr<upstream::Host> host);
+  void onSaidUnwell(upstream::ClusterLife cluster, std::weak_ptr<upstream::Host> host);
   // No check comes any more. Asked for first, then waited for.
   void beginStop();
   void awaitStop() { thread_.join(); }
@@ -68,7 +68,7 @@ class Checker {
       std::unordered_map<const upstream::Host*, std::unique_ptr<Check>> checks;
     };
     // One that waits to take another's place is checked beside it.
-    std::unordered_map<const upstream::Cluster*, ClusterChecks> clusters;
+    std::unordered_map<upstream::ClusterLife, ClusterChecks> clusters;
     struct ClusterQuestions {
       std::shared_ptr<const LoadConfig> config;
       Hosts hosts;
@@ -80,9 +80,9 @@ class Checker {
     void ask(const std::shared_ptr<const LoadConfig>& config, const Hosts& hosts);
     void stopAsking(uint32_t cluster);
     void check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts);
-    void remove(const upstream::Cluster* cluster);
-    void beginRound(const upstream::Cluster* cluster);
-    void onSaidUnwell(const upstream::Cluster* cluster, const std::weak_ptr<upstream::Host>& host);
+    void remove(upstream::ClusterLife cluster);
+    void beginRound(upstream::ClusterLife cluster);
+    void onSaidUnwell(upstream::ClusterLife cluster, const std::weak_ptr<upstream::Host>& host);
     // What there was of a cluster is not held here any more.
     void tellLeft();
     void work();

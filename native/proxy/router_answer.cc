@@ -79,7 +79,8 @@ void Router::tellUnwell(Attempt& attempt) {
   upstream::Cluster& cluster = attempt.hostCluster();
   upstream::HealthInbox* const inbox = cluster.healthInbox();
   if (!inbox) return;
-  inbox->post({.cluster = &cluster, .host = attempt.host().weak_from_this(), .is_said = true});
+  inbox->post(
+      {.cluster = cluster.life(), .host = attempt.host().weak_from_this(), .is_said = true});
 }
 
 // An extended CONNECT is granted by 200.

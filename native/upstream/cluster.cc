@@ -1,6 +1,7 @@
 #include "upstream/cluster.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace fairlead::upstream {
 
@@ -10,6 +11,11 @@ namespace {
 constexpr plan::RetryBudget kDefaultRetryBudget{.share_millionths = 200'000, .min_concurrency = 3};
 
 }  // namespace
+
+ClusterLife nextClusterLife() {
+  static std::atomic<uint64_t> last{0};
+  return ClusterLife{last.fetch_add(1, std::memory_order_relaxed) + 1};
+}
 
 bool Cluster::tellsClients(const plan::Cluster& settings) {
   return settings.proxy_protocol ||

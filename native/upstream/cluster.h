@@ -18,6 +18,7 @@
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "upstream/balancer.h"
+#include "upstream/cluster_life.h"
 #include "upstream/host_set.h"
 #include "upstream/limits.h"
 #include "upstream/made_hosts.h"
@@ -75,6 +76,8 @@ class Cluster {
   const plan::Cluster& settings() const { return settings_; }
   const std::string& name() const { return settings_.name; }
   uint32_t id() const { return id_.id(); }
+  // Unlike its number, which another of its name has as well.
+  ClusterLife life() const { return life_; }
   const std::string& observabilityName() const {
     return settings_.observability_name.empty() ? settings_.name : settings_.observability_name;
   }
@@ -240,6 +243,7 @@ class Cluster {
 
   const plan::Cluster settings_;
   const NameIds::Ref id_;
+  const ClusterLife life_ = nextClusterLife();
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   std::shared_ptr<stats::Block<stats::Http2Codec>> http2_stats_;
   std::shared_ptr<stats::Block<stats::RingHashLb>> ring_stats_;

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "upstream/cluster_life.h"
 
 namespace fairlead::upstream {
 
-class Cluster;
 class Host;
 
 // Bits, any of which may be set; in the order in which /clusters names them. The `Eds` ones are
@@ -77,8 +77,8 @@ std::string healthText(HealthFlags flags);
 
 // What somebody has found out about a host.
 struct HealthChange {
-  // Whose it is; only compared, as it may be gone.
-  const Cluster* cluster = nullptr;
+  // Whose it is, which may be over.
+  ClusterLife cluster = kNoClusterLife;
   // One that has left its cluster meanwhile has none any more.
   std::weak_ptr<Host> host;
   // Cleared before others are set.

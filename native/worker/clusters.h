@@ -118,6 +118,8 @@ class Clusters {
   // Nothing is to come in the place of that name any more.
   void forgetWaiting(const std::string& name);
   bool isWaiting(const upstream::Cluster& cluster) const;
+  // Those of them that wait need nothing any more.
+  void endRounds(const std::unordered_set<upstream::ClusterLife>& ended);
 
   // The same hosts, told apart anew by what is known of them. Null: workers hear of it later.
   void regroup(const std::shared_ptr<upstream::Cluster>& cluster, Hosts hosts, Delta* delta);

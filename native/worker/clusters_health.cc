@@ -48,7 +48,7 @@ Result<void> Clusters::check(Cluster& cluster) {
 }
 
 void Clusters::stopChecks(const Cluster& cluster) {
-  if (checks_.erase(&cluster) > 0) checker_.remove(&cluster);
+  if (checks_.erase(&cluster) > 0) checker_.remove(cluster.life());
 }
 
 void Clusters::stopQuestions(uint32_t cluster) {
@@ -88,13 +88,12 @@ void Clusters::noteReady(const Cluster& cluster) {
 }
 
 void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
-  // How many.
-  std::unordered_map<const Cluster*, size_t> changed;
+  // How many, by whose they are.
+  std::unordered_map<upstream::ClusterLife, size_t> changed;
+  std::unordered_set<upstream::ClusterLife> ended;
   for (const upstream::HealthChange& change : changes) {
     if (change.ends_round) {
-      for (auto& [name, made] : waiting_) {
-        if (made.cluster.get() == change.cluster) made.is_round_over = true;
-      }
+      ended.insert(change.cluster);
       continue;
     }
     const std::shared_ptr<Host> host = change.host.lock();
@@ -107,10 +106,11 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
       changed.try_emplace(change.cluster, 0);
     }
   }
+  endRounds(ended);
   if (changed.empty()) return;
   // Those that wait look at their hosts when they have waited.
   for (const auto& [name, cluster] : clusters_) {
-    const auto of_cluster = changed.find(cluster.get());
+    const auto of_cluster = changed.find(cluster->life());
     if (of_cluster == changed.end()) continue;
     const size_t count = of_cluster->second;
     Hosts hosts = cluster->hosts()->hosts();

@@ -50,9 +50,16 @@ void Clusters::beginRound(const std::string& name) {
   Made& made = waiting->second;
   made.cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
   if (checks_.contains(made.cluster.get())) {
-    checker_.beginRound(made.cluster.get());
+    checker_.beginRound(made.cluster->life());
   } else {
     made.is_round_over = true;
+  }
+}
+
+void Clusters::endRounds(const std::unordered_set<upstream::ClusterLife>& ended) {
+  if (ended.empty()) return;
+  for (auto& [name, made] : waiting_) {
+    if (ended.contains(made.cluster->life())) made.is_round_over = true;
   }
 }
 

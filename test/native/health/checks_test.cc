@@ -1,10 +1,13 @@
 // Health checks against hosts on loopback: what they find out, and what becomes of it.
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "health/checker.h"
 #include "health/http_check.h"
 #include "health/payload.h"
+#include "stats/scopes.h"
 #include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -226,6 +229,46 @@ TEST("A cluster waits for as many checks as it has hosts while the one before it
   EXPECT(proxy.waitUntil(isOver));
   plane.setWarming("origin", false);
   EXPECT(!plane.awaitsChecks());
+}
+
+TEST("The end of a round is of the cluster that waited for it, not of the next at its address") {
+  const auto inbox = std::make_shared<upstream::HealthInbox>(nullptr);
+  health::Checker checker(inbox);
+  std::optional<upstream::Cluster> place;
+  const auto live = [&place] {
+    place.emplace(plan::Cluster(),
+                  std::make_shared<stats::Block<stats::Cluster>>(stats::clusterScope("origin"), 2));
+    return &*place;
+  };
+  const upstream::Cluster* const former = live();
+  checker.beginRound(former->life());
+  const upstream::Cluster* const next = live();
+  EXPECT(next == former);
+  const auto heard = inbox->take();
+  EXPECT(heard.size() == 1 && heard[0].ends_round);
+  EXPECT(heard[0].cluster != next->life());
+}
+
+TEST("A round that has ended unheard ends none of those that wait in its cluster's place") {
+  Origin well(answering("well"));
+  Origin slow([](Socket& socket, int) { socket.readAll(); });
+  plan::HealthCheck check = everyFewMs();
+  check.timeout_ms = 60'000;
+  Proxy proxy(checkedPlan({slow.port()}, check));
+  worker::DataPlane& plane = proxy.dataPlane();
+  const auto wait = [&](const Origin& origin) {
+    plan::Update next = checkedPlan({origin.port()}, check);
+    next.listeners.clear();
+    next.route_tables.clear();
+    next.clusters[0].awaits_hosts = true;
+    EXPECT(plane.apply(next).empty());
+    plane.beginRound("origin");
+  };
+  wait(well);
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.success") > 0; }));
+  wait(slow);
+  plane.takeHealth();
+  EXPECT(plane.awaitsRound("origin"));
 }
 
 TEST("A check that takes too long is a failure of its own kind") {

@@ -42,7 +42,7 @@ TEST(
   const std::string at = "origin::" + host->text() + "::health_flags::";
   EXPECT(says(plane, at + "healthy\n"));
   plane.healthInbox()->post(
-      {.cluster = cluster.get(), .host = host, .set = upstream::HealthFlag::FailedOutlier});
+      {.cluster = cluster->life(), .host = host, .set = upstream::HealthFlag::FailedOutlier});
   EXPECT(says(plane, at + "healthy\n"));
   plane.takeHealth();
   EXPECT(says(plane, at + "/failed_outlier_check\n"));
@@ -55,7 +55,7 @@ TEST(
   EXPECT(proxy.waitUntil([&] { return host->sum(&upstream::HostCounters::cx_active) == 0; }));
 
   plane.healthInbox()->post(
-      {.cluster = cluster.get(), .host = host, .cleared = upstream::HealthFlag::FailedOutlier});
+      {.cluster = cluster->life(), .host = host, .cleared = upstream::HealthFlag::FailedOutlier});
   plane.takeHealth();
   EXPECT(proxy.waitUntil([&] { return ask(client).ends_with("a"); }));
   EXPECT(host->sum(&upstream::HostCounters::cx_total) == 2);
@@ -68,7 +68,7 @@ TEST("What is posted of a host that is gone is nobody's") {
   worker::DataPlane& plane = proxy.dataPlane();
   const auto cluster = plane.clusters().at("origin");
   plane.healthInbox()->post(
-      {.cluster = cluster.get(), .host = {}, .set = upstream::HealthFlag::FailedActive});
+      {.cluster = cluster->life(), .host = {}, .set = upstream::HealthFlag::FailedActive});
   plane.takeHealth();
   EXPECT(plane.stats().value("cluster.origin.membership_healthy") == 1u);
 }
