@@ -290,6 +290,8 @@ export function compileCluster(
     tag_metadata: context.tagNames.metadataOf('cluster', message.metadata),
     ...metadataOf(message.metadata),
     override_statuses: overrideStatuses(common.override_host_status),
+    // Of one that comes later, until it is known.
+    awaits_hosts: false,
   };
   if (socket) {
     context.grpcClusters.set(
