@@ -221,12 +221,17 @@ export class ClusterHosts implements HostSources {
     if (former?.asksFor(eds)) former.stop();
     else this.#leaveEndpoints(cluster);
     const next = this.addEndpoints(eds);
-    // What one response says of both is not the former's any more.
-    next.onHosts = (): void => {
-      if (next.isFormer || plan.health_check !== undefined) return;
-      if (sockets.every((one) => !this.#secrets.needed(one))) this.#endLeaving(cluster);
-    };
+    if (plan.health_check === undefined) this.#endLeavingWithHostsOf(next, sockets);
     return next;
+  }
+
+  /** What one response says of both is not the former's any more. */
+  #endLeavingWithHostsOf(next: EndpointSubscription, sockets: readonly TlsSocketPlan[]): void {
+    // It lasts as long as the cluster: nothing of its plan is to last with it.
+    next.onHosts = (): void => {
+      if (next.isFormer || !this.#leaving.has(next.cluster)) return;
+      if (sockets.every((one) => !this.#secrets.needed(one))) this.#endLeaving(next.cluster);
+    };
   }
 
   /** As the real server: a cluster in use hears of its hosts until the one in its place has its own. */

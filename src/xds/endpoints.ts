@@ -17,6 +17,10 @@ import { LocalityEndpoints, compileLeds, ledsKey, type LedsPlan } from './locali
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
+/** Of the thousands whose localities have no endpoints that come by themselves. */
+const NO_LOCALITIES: ReadonlyMap<string, LocalityEndpoints> = new Map();
+const NO_LEDS: ReadonlyMap<number, LedsPlan> = new Map();
+
 /** Where hosts go. */
 export interface EndpointTargets {
   readonly native: NativeProxy;
@@ -34,9 +38,9 @@ export class EndpointSubscription {
   /** As it came. */
   #message: ClusterLoadAssignment | undefined;
   /** Of localities whose endpoints come by themselves, by what they ask for. */
-  #localities: ReadonlyMap<string, LocalityEndpoints> = new Map();
+  #localities: ReadonlyMap<string, LocalityEndpoints> = NO_LOCALITIES;
   /** What they ask for, by the places of localities in the message. */
-  #leds: ReadonlyMap<number, LedsPlan> = new Map();
+  #leds: ReadonlyMap<number, LedsPlan> = NO_LEDS;
   #ledsPrefix: string | undefined;
   /** With the endpoints of all localities. */
   #current: ClusterLoadAssignment | undefined;
@@ -44,8 +48,6 @@ export class EndpointSubscription {
   readonly #warmed = new Promise<void>((resolve) => {
     this.#onWarm = resolve;
   });
-  /** As the data plane has it. */
-  #applied: Assignment;
   #staleTimer: NodeJS.Timeout | undefined;
   /** Told before hosts are put in place. */
   onHosts: () => void = () => undefined;
@@ -65,7 +67,6 @@ export class EndpointSubscription {
     this.#native = native;
     this.#assignments = assignments;
     this.#host = host;
-    this.#applied = { cluster_name: plan.cluster, hosts: [] };
     this.#statPrefix = native.clusterPrefix(plan.cluster) ?? '';
     this.#subscription = new Subscription(
       {
@@ -91,9 +92,12 @@ export class EndpointSubscription {
     return !this.#subscription.isFirstDone || this.#isLocalityWaitedFor;
   }
 
-  /** As the data plane has it; undefined before the first. */
+  /**
+   * As the data plane has it; undefined before the first. Made anew: hardly anybody asks, and thousands of
+   * them would be a large part of what a cluster takes.
+   */
   get applied(): Assignment | undefined {
-    return this.#current && this.#applied;
+    return this.#current && this.#compile(this.#current, Place.root([]));
   }
 
   /** Whether that wants the same of the same stream. */
@@ -148,6 +152,7 @@ export class EndpointSubscription {
   }
 
   get #isLocalityWaitedFor(): boolean {
+    if (this.#localities.size === 0) return false;
     return [...this.#localities.values()].some(({ isFirstDone }) => !isFirstDone);
   }
 
@@ -200,6 +205,7 @@ export class EndpointSubscription {
     { endpoints = [] }: ClusterLoadAssignment,
     place: Place,
   ): ReadonlyMap<number, LedsPlan> {
+    if (endpoints.every(({ leds_cluster_locality_config: config }) => !config)) return NO_LEDS;
     const plans = new Map<number, LedsPlan>();
     endpoints.forEach((locality, index) => {
       const { leds_cluster_locality_config: config, lb_endpoints: own = [] } = locality;
@@ -221,6 +227,7 @@ export class EndpointSubscription {
   #followLocalities(plans: ReadonlyMap<number, LedsPlan>): void {
     const before = this.#localities;
     this.#leds = plans;
+    if (before.size === 0 && plans.size === 0) return;
     const next = new Map<string, LocalityEndpoints>();
     const fresh: LocalityEndpoints[] = [];
     for (const plan of plans.values()) {
@@ -284,7 +291,6 @@ export class EndpointSubscription {
     const wrong = await this.#put(assignment);
     if (wrong !== undefined) return wrong;
     this.#current = message;
-    this.#applied = assignment;
     this.#expectAnother(message.policy?.endpoint_stale_after ?? 0);
     return undefined;
   }
@@ -302,8 +308,8 @@ export class EndpointSubscription {
     this.#staleTimer = startTimeout(() => {
       // As the real server: what was said beside hosts is gone with them.
       this.#message = this.#current = { cluster_name: this.#plan.serviceName || this.cluster };
-      this.#applied = this.#compile(this.#current, Place.root([]));
-      unawaited('hosts that are gone', this.#put(this.#applied));
+      const nothing = this.#compile(this.#current, Place.root([]));
+      unawaited('hosts that are gone', this.#put(nothing));
       stats.count(`${this.#statPrefix}assignment_stale`);
     }, ms).unref();
   }

@@ -22,14 +22,20 @@ export class FirstFetch {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#forgetTimer();
     const tell = this.#onFirst;
     this.#onFirst = undefined;
     tell?.();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#forgetTimer();
     this.#onFirst = undefined;
+  }
+
+  /** Whoever waits does so once: what the timer holds is not kept for as long as there is a cluster. */
+  #forgetTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -73,17 +73,18 @@ export class Mux {
     return this.#plan.isDelta;
   }
 
-  /** What has come already is told at once. What comes back ends it. */
-  watch(api: DiscoveryApi, watcher: Watcher): () => void {
+  /** What has come already is told at once. */
+  watch(api: DiscoveryApi, watcher: Watcher): void {
     const state = this.#stateOf(api);
     state.add(watcher);
     this.#start();
     if (isAskedTogether(api)) this.#flushSoon();
     else this.#tell(state);
-    return () => {
-      state.remove(watcher);
-      this.#flushSoon();
-    };
+  }
+
+  unwatch(api: DiscoveryApi, watcher: Watcher): void {
+    this.#stateOf(api).remove(watcher);
+    this.#flushSoon();
   }
 
   /** Its stream is there, whether anybody asks or not. */

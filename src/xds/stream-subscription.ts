@@ -1,5 +1,5 @@
 // Resources of one kind from a stream to a control plane.
-import { after } from '../base/after.js';
+import { after, type Maybe } from '../base/after.js';
 import { urlOf, type DiscoveryApi } from './api.js';
 import { FirstFetch } from './first-fetch.js';
 import type { Mux } from './mux.js';
@@ -7,7 +7,7 @@ import { canonicalName } from '../plan/resource-name.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { Transport } from './transport.js';
 import type { Updates } from './updates.js';
-import type { Watcher } from './watcher.js';
+import type { KnownResource, Watcher } from './watcher.js';
 
 export interface StreamWants {
   readonly api: DiscoveryApi;
@@ -22,7 +22,8 @@ export interface StreamWants {
   readonly onAbsent?: (() => void) | undefined;
 }
 
-export class StreamSubscription implements Transport {
+/** One of thousands, which all have a stream: it is the watcher itself, without a closure for what it hears. */
+export class StreamSubscription implements Transport, Watcher {
   readonly #wants: StreamWants;
   /** More may be wanted by and by. */
   readonly #names: string[];
@@ -31,7 +32,9 @@ export class StreamSubscription implements Transport {
   readonly #updates: Updates;
   readonly #host: SubscriptionHost;
   readonly #first: FirstFetch;
-  #leave: (() => void) | undefined;
+  #isWatching = false;
+  /** Of those that want it: a stream looks who has it. */
+  readonly onAnswered?: NonNullable<Watcher['onAnswered']>;
 
   /** `ownsMux`: nobody else uses the stream. */
   constructor(
@@ -47,61 +50,67 @@ export class StreamSubscription implements Transport {
     this.#updates = updates;
     this.#host = host;
     this.#first = new FirstFetch(wants.initialFetchTimeoutMs);
+    if (wants.onAnswered) this.onAnswered = wants.onAnswered;
+  }
+
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  get isCollection(): boolean | undefined {
+    return this.#wants.isCollection;
+  }
+
+  get prefix(): string | undefined {
+    return this.#wants.prefix;
   }
 
   start(onFirst: () => void): void {
-    const { api, onAnswered } = this.#wants;
-    const { log } = this.#host;
-    const url = urlOf(api);
     this.#updates.count('update_attempt');
     this.#first.start(onFirst, () => {
-      log('warning', `gRPC config: initial fetch timed out for ${url}`);
+      this.#host.log('warning', `gRPC config: initial fetch timed out for ${this.#url}`);
       this.#updates.count('init_fetch_timeout');
       this.#updates.count('update_attempt');
     });
-    const refused = (why: string): string => {
-      log('warning', `gRPC config for ${url} rejected: ${why}`);
-      this.#updates.count('update_rejected');
+    this.#isWatching = true;
+    this.#mux.watch(this.#wants.api, this);
+  }
+
+  onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined> {
+    return after(this.#updates.take(resources, version, performance.now()), (wrong) => {
+      // As the real server: incremental ones count it as they begin, too.
+      if (wrong !== undefined && this.#mux.isDelta) this.#updates.count('update_attempt');
+      if (wrong !== undefined) return this.#refuse(wrong);
       this.#updates.count('update_attempt');
+      this.#host.log(
+        'debug',
+        `gRPC config for ${this.#url} accepted with ${resources.length} resources with version ${version}`,
+      );
       this.#first.end();
-      return why;
-    };
-    this.#leave = this.#mux.watch(api, {
-      names: this.#names,
-      isCollection: this.#wants.isCollection,
-      prefix: this.#wants.prefix,
-      onUpdate: (resources, version) =>
-        after(this.#updates.take(resources, version, performance.now()), (wrong) => {
-          // As the real server: incremental ones count it as they begin, too.
-          if (wrong !== undefined && this.#mux.isDelta) this.#updates.count('update_attempt');
-          if (wrong !== undefined) return refused(wrong);
-          this.#updates.count('update_attempt');
-          log(
-            'debug',
-            `gRPC config for ${url} accepted with ${resources.length} resources with version ${version}`,
-          );
-          this.#first.end();
-          return undefined;
-        }),
-      onRefused: refused,
-      onAbsent: (version) => {
-        this.#wants.onAbsent?.();
-        this.#updates.count('update_attempt');
-        this.#updates.tellAbsence(version);
-        this.#first.end();
-      },
-      ...(onAnswered && { onAnswered }),
-      onFailure: () => {
-        this.#updates.count('update_failure');
-        this.#updates.count('update_attempt');
-      },
+      return undefined;
     });
+  }
+
+  onRefused(why: string): void {
+    this.#refuse(why);
+  }
+
+  onAbsent(version: string): void {
+    this.#wants.onAbsent?.();
+    this.#updates.count('update_attempt');
+    this.#updates.tellAbsence(version);
+    this.#first.end();
+  }
+
+  onFailure(): void {
+    this.#updates.count('update_failure');
+    this.#updates.count('update_attempt');
   }
 
   stop(): void {
     this.#first.stop();
-    this.#leave?.();
     const { api, prefix } = this.#wants;
+    if (this.#isWatching) this.#mux.unwatch(api, this);
     if (prefix !== undefined && !this.#ownsMux) this.#mux.forgetAsked(api, prefix);
     if (this.#ownsMux) this.#mux.stop();
   }
@@ -123,4 +132,16 @@ export class StreamSubscription implements Transport {
 
   /** All of it was told. */
   refresh(): void {}
+
+  get #url(): string {
+    return urlOf(this.#wants.api);
+  }
+
+  #refuse(why: string): string {
+    this.#host.log('warning', `gRPC config for ${this.#url} rejected: ${why}`);
+    this.#updates.count('update_rejected');
+    this.#updates.count('update_attempt');
+    this.#first.end();
+    return why;
+  }
 }

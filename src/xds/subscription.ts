@@ -66,6 +66,7 @@ export class Subscription {
     this.#leave = leave;
     this.#transport.start(() => {
       this.#isFirstDone = true;
+      this.#leave = undefined;
       onFirst();
       leave();
     });
