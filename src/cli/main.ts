@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { guarded, reportBug } from '../base/bugs.js';
 import { giveBackHeap } from '../base/heap.js';
+import { optimizeLater } from '../base/pace-of-optimizing.js';
 import { startTimeout } from '../base/timers.js';
 import { Epoch } from '../hot-restart/epoch.js';
 import { RestartError } from '../hot-restart/place.js';
@@ -164,6 +165,8 @@ async function run(server: Server, options: Options, endSignal: Promise<string>)
   try {
     const started = server.start().then(() => {
       startTimeout(giveBackHeap, HEAP_AFTER_START_MS).unref();
+      // What is kept compiled (dist/command.cache) is of V8's own pace, and of starts alone.
+      if (options.mode === 'serve') optimizeLater();
     });
     const ended = Promise.race([endSignal, server.quitAsked]);
     const signal = await (options.mode === 'init_only'
