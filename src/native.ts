@@ -194,6 +194,8 @@ export interface NativeProxy extends StatsAddon {
    * first hosts; of one that nobody is shown, whether whoever calls it waits for its name.
    */
   setWarming(cluster: string, isWarming: boolean): void;
+  /** As setWarming() with false for each of them, of which workers hear at once. */
+  endWaits(clusters: readonly string[]): void;
   /** From here on there are statistics that begin so: "runtime.". */
   addRtdsStats(): string;
   /** From here on there are statistics that begin so: "load_reporter.". */

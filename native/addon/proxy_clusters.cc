@@ -1,6 +1,7 @@
 #include "addon/proxy_clusters.h"
 
 #include <string>
+#include <vector>
 
 #include "addon/edge.h"
 #include "addon/name_filter.h"
@@ -147,6 +148,17 @@ Napi::Value ProxyClusters::addControlPlaneStats(const Napi::CallbackInfo& info) 
 
 void ProxyClusters::setWarming(const Napi::CallbackInfo& info) {
   data_plane_->setWarming(info[0].ToString().Utf8Value(), info[1].ToBoolean());
+}
+
+void ProxyClusters::endWaits(const Napi::CallbackInfo& info) {
+  if (!info[0].IsArray()) return;
+  const auto given = info[0].As<Napi::Array>();
+  std::vector<std::string> names;
+  names.reserve(given.Length());
+  for (uint32_t i = 0; i < given.Length(); ++i) {
+    names.push_back(Napi::Value(given[i]).ToString().Utf8Value());
+  }
+  data_plane_->endWaits(names);
 }
 
 Napi::Value ProxyClusters::addRtdsStats(const Napi::CallbackInfo& info) {

@@ -41,6 +41,7 @@ class ProxyClusters {
   Napi::Value addCdsStats(const Napi::CallbackInfo& info);
   Napi::Value addControlPlaneStats(const Napi::CallbackInfo& info);
   void setWarming(const Napi::CallbackInfo& info);
+  void endWaits(const Napi::CallbackInfo& info);
   Napi::Value addRtdsStats(const Napi::CallbackInfo& info);
   Napi::Value addLoadReporterStats(const Napi::CallbackInfo& info);
   Napi::Value addHdsStats(const Napi::CallbackInfo& info);

@@ -71,6 +71,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::addHdsStats>("addHdsStats"),
                          method<&ProxyClusters::removeStats>("removeStats"),
                          method<&ProxyClusters::setWarming>("setWarming"),
+                         method<&ProxyClusters::endWaits>("endWaits"),
                          method<&ProxyClusters::addRdsStats>("addRdsStats"),
                          method<&ProxyClusters::addSdsStats>("addSdsStats"),
                          method<&ProxyClusters::addVhdsStats>("addVhdsStats"),

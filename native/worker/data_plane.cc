@@ -293,19 +293,25 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   return errors;
 }
 
-void DataPlane::endWait(const std::string& cluster) {
-  if (is_stopping_) return;
+void DataPlane::endWaits(const std::vector<std::string>& clusters) {
   Delta delta;
+  for (const std::string& cluster : clusters) {
+    if (!is_stopping_) endWait(cluster, &delta);
+    clusters_.setWarming(cluster, false);
+  }
+  if (!is_stopping_) publish(std::move(delta));
+}
+
+void DataPlane::endWait(const std::string& cluster, Delta* delta) {
   // What its checks need was there when it came: nothing can be refused.
-  static_cast<void>(clusters_.endWait(cluster, &delta));
+  static_cast<void>(clusters_.endWait(cluster, delta));
   if (clusters_.hasOthersHosts(cluster)) {
     // It has waited in vain.
     plan::Assignment nothing;
     nothing.cluster_name = cluster;
     nothing.overprovisioning_factor_pct = 140;
-    static_cast<void>(clusters_.assign(std::move(nothing), &delta));
+    static_cast<void>(clusters_.assign(std::move(nothing), delta));
   }
-  publish(std::move(delta));
 }
 
 // What nothing may be built before, and no thread run without.

@@ -232,15 +232,17 @@ class DataPlane {
   void takeAnnouncementBack(const std::string& name, bool is_removed) {
     listeners_.takeAnnouncementBack(name, is_removed);
   }
-  // By name: one that has waited takes its place. Of others, whether they wait for their hosts, or
-  // for their names.
+  // By name: those that have waited take their places, and workers hear of all of them at once. Of
+  // others, that they wait for nothing.
+  void endWaits(const std::vector<std::string>& clusters);
+  // By name: whether one that is in its place waits for its hosts, or for its name.
   void setWarming(const std::string& cluster, bool is_warming) {
-    if (!is_warming) endWait(cluster);
-    clusters_.setWarming(cluster, is_warming);
+    if (!is_warming) return endWaits({cluster});
+    clusters_.setWarming(cluster, true);
   }
 
  private:
-  void endWait(const std::string& cluster);
+  void endWait(const std::string& cluster, Delta* delta);
   void applyToProcess(const plan::Update& update);
   // Workers look which of their connections drain.
   void tellDrain();

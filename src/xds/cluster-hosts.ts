@@ -15,6 +15,7 @@ import type { HostSources } from './clusters.js';
 import { AssignmentBatch } from './assignment-batch.js';
 import { EndpointSubscription } from './endpoints.js';
 import type { Extensions } from './extensions.js';
+import { PlaceBatch } from './place-batch.js';
 import type { Secrets } from './secrets.js';
 import type { Subscribing } from './subscription.js';
 
@@ -35,6 +36,7 @@ const SOON = new Promise<never>(() => undefined);
 export class ClusterHosts implements HostSources {
   readonly #native: NativeProxy;
   readonly #assignments: AssignmentBatch;
+  readonly #places: PlaceBatch;
   readonly #context: LaterContext;
   readonly #host: ClusterHostsHost;
   readonly #secrets: Secrets;
@@ -68,6 +70,7 @@ export class ClusterHosts implements HostSources {
   ) {
     this.#native = native;
     this.#assignments = new AssignmentBatch(native);
+    this.#places = new PlaceBatch(native);
     this.#context = context;
     this.#host = host;
     this.#secrets = parts.secrets;
@@ -106,6 +109,8 @@ export class ClusterHosts implements HostSources {
   }
 
   awaits({ cluster, eds, dns, sockets, discovered = [] }: ClusterPlan): boolean {
+    // It is asked of each that comes: the place is not to be that one's.
+    this.#places.flush();
     if (cluster.health_check !== undefined) return true;
     if (discovered.some((one) => this.#extensions.lacks(one))) return true;
     if (dns !== undefined || sockets.some((one) => this.#secrets.lacks(one))) return true;
@@ -210,7 +215,7 @@ export class ClusterHosts implements HostSources {
   #putInPlace(name: string): void {
     this.#warming.delete(name);
     this.#endFormer(name);
-    this.#native.setWarming(name, false);
+    this.#places.add(name);
     this.#onWaiting(this.#warming.size > 0);
   }
 

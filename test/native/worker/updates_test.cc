@@ -239,6 +239,36 @@ TEST("A cluster goes on, and its hosts move, until the one in its place has all 
   EXPECT(!plane.clusters().contains("origin"));
 }
 
+TEST("Clusters that have waited take their places together") {
+  Origin one(answering("one"));
+  Origin later(answering("later"));
+  const plan::Update plan = httpPlan({one.port()});
+  Proxy proxy(plan);
+  worker::DataPlane& plane = proxy.dataPlane();
+  for (const std::string name : {"first", "second", "third"}) {
+    plan::Update next = clusterNamed(name, {later.port()});
+    next.clusters[0].awaits_hosts = true;
+    EXPECT(plane.apply(next).empty());
+  }
+  EXPECT_EQ(proxy.stat("cluster_manager.warming_clusters"), 3u);
+  // Who is there already, and who is not, waits for nothing.
+  plane.endWaits({"third", "origin", "nobody", "first"});
+  EXPECT(plane.clusters().contains("first") && plane.clusters().contains("third"));
+  EXPECT(!plane.clusters().contains("second"));
+  EXPECT_EQ(proxy.stat("cluster_manager.warming_clusters"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.first.warming_state"), 0u);
+  EXPECT_EQ(proxy.stat("cluster.second.warming_state"), 1u);
+  Socket client = proxy.connect();
+  for (const std::string name : {"first", "third"}) {
+    plan::Update table;
+    table.route_tables = {markedTableTo(plan, name)};
+    EXPECT(plane.apply(table).empty());
+    EXPECT(becomes(proxy, client, [&](const std::string& answer) {
+      return answer.find("x-table: " + name) != std::string::npos && answer.ends_with("later");
+    }));
+  }
+}
+
 TEST("A change of weight or health drains no connection of a host and zeroes no counter") {
   Origin origin(answering("hello"));
   const plan::Update plan = httpPlan({origin.port()});

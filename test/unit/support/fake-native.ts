@@ -247,6 +247,9 @@ export class FakeNative implements NativeProxy {
   setWarming(): void {
     // Pages of clusters are not told of.
   }
+  endWaits(): void {
+    // Likewise.
+  }
 
   addTracerStats(kind: string): string {
     return `tracing.${kind}.`;
