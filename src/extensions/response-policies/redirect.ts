@@ -75,9 +75,6 @@ function compileAction(
       .field('path_redirect')
       .error(`#fragment is not supported for custom response. Specified path_redirect is ${path}`);
   }
-  if (!host && !path) {
-    place.error('At least one of host_redirect and path_redirect needs to be specified');
-  }
   return {
     https: action.https_redirect,
     scheme: action.scheme_redirect,

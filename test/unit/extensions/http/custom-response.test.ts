@@ -70,12 +70,12 @@ test('an answer may be asked for elsewhere, by its address or by what of it is a
   const parts = byParts.filters?.[0]?.custom_response?.policies?.[0]?.redirect;
   assert.equal(parts?.host, 'pages.test');
   assert.equal(parts.port, 82);
+  assert.deepEqual(elsewhere({ redirect_action: { https_redirect: true } }).issues, []);
 });
 
 test('what is no address to ask elsewhere is refused', () => {
   const refused = (fields: object): string => elsewhere(fields).issues.join('\n');
   assert.match(refused({ uri: 'pages.test/a' }), /Invalid uri specified for redirection/);
-  assert.match(refused({ redirect_action: {} }), /At least one of host_redirect and path_redirect/);
   assert.match(
     refused({ redirect_action: { path_redirect: '/a#b' } }),
     /#fragment is not supported/,
