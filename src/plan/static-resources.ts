@@ -97,32 +97,33 @@ function refuseSharedAddress(
     .error(`error adding listener: ${what}`, { related: place.index(owner).field('address') });
 }
 
-/** A second listener of a name changes nothing, as in the real server. */
+/** A second listener of a name changes nothing and is not even looked at, as in the real server. */
 export function compileListeners(
   resources: StaticResources,
   place: Place,
   context: CompileContext,
 ): Listener[] {
-  const listeners = new Map<string, Listener>();
+  const listeners: Listener[] = [];
   const indexes = new Map<string, number>();
   const owners = new Map<string, number>();
   (resources.listeners ?? []).forEach((message, index) => {
-    const listener = compileListener(message, place.index(index), context);
-    if (!listener) return;
-    const name = listener.name ?? '';
-    if (listeners.has(name)) {
+    const { name = '' } = message;
+    const first = name === '' ? undefined : indexes.get(name);
+    if (first !== undefined) {
       place
         .index(index)
         .field('name')
         .warn(`listener '${name}' is there twice: this one is not used`, {
           expected: 'a name of its own for each listener',
-          related: place.index(indexes.get(name) ?? 0).field('name'),
+          related: place.index(first).field('name'),
         });
       return;
     }
     indexes.set(name, index);
+    const listener = compileListener(message, place.index(index), context);
+    if (!listener) return;
     refuseSharedAddress(listener, index, owners, place);
-    listeners.set(name, listener);
+    listeners.push(listener);
   });
-  return [...listeners.values()];
+  return listeners;
 }

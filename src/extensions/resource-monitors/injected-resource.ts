@@ -16,6 +16,12 @@ export const injectedResource = defineExtension<InjectedResourceConfig, MonitorP
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
     const { filename: file = '' } = config;
+    if (file !== '' && !file.includes('/')) {
+      place
+        .field('filename')
+        .error(`invalid file path ${file}`, { expected: 'a path with a folder' });
+      return undefined;
+    }
     if (file !== '' && !hasFolder(file)) {
       const why = 'No such file or directory';
       place.field('filename').error(`unable to add filesystem watch for file ${file}: ${why}`);

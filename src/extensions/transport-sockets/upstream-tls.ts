@@ -9,6 +9,7 @@ import type { SecretFinder } from '../../plan/secret-finder.js';
 import { makeSocket } from '../../plan/tls/make-socket.js';
 import { controlTls } from '../../plan/tls/control-tls.js';
 import type { LiveTls } from '../../plan/service-plan.js';
+import type { TlsContext } from '../../plan/plan.gen.js';
 import type { UpstreamTlsSocketPlan } from '../../plan/tls-socket.js';
 
 // What a server's RSA key may be used for is always looked at.
@@ -56,12 +57,8 @@ function buildSocket(
   if (sni.includes('\0'))
     place.field('sni').error('SNI names containing NULL-byte are not allowed');
   if (!common) return undefined;
-  if (config.auto_sni_san_validation && !common.context.validation && !secrets.isPending) {
-    place
-      .field('auto_sni_san_validation')
-      .error("'auto_sni_san_validation' was configured without a validation context", {
-        expected: 'common_tls_context.validation_context',
-      });
+  if (config.auto_sni_san_validation && !secrets.isPending) {
+    checkNameValidation(common.context.validation, place.field('auto_sni_san_validation'));
   }
   const { tls_certificates: own = [] } = config.common_tls_context ?? {};
   if (own.length > 1 || (common.context.certificates?.length ?? 0) > 1) {
@@ -88,4 +85,17 @@ function buildSocket(
       live.current = control;
     },
   };
+}
+
+/** Whose name is the server's has to be known of somebody. */
+function checkNameValidation(validation: TlsContext['validation'], place: Place): void {
+  if (!validation) {
+    place.error("'auto_sni_san_validation' was configured without a validation context", {
+      expected: 'common_tls_context.validation_context',
+    });
+  } else if (!validation.trusted_ca?.length && !validation.spiffe) {
+    place.error("'auto_sni_san_validation' was configured without configuring a trusted CA", {
+      expected: 'common_tls_context.validation_context.trusted_ca',
+    });
+  }
 }

@@ -86,7 +86,9 @@ function compileRules(
       config.request_mirror_policies,
       place.field('request_mirror_policies'),
       scope,
-    )?.slice(),
+    )
+      ?.forRoute()
+      .slice(),
     hash_policies: compileHashPolicies(config.hash_policy, place.field('hash_policy')),
     retry: compileClusterRetries(config, place, context),
     error_match:

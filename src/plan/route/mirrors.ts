@@ -6,6 +6,7 @@ import { refuseOtherFields, supportedFields } from '../message/supported-fields.
 import type { MirrorPolicy } from '../plan.gen.js';
 import { compileHeaderChanges } from './header-changes.js';
 import { checkCluster, type ClusterCheck } from './route-clusters.js';
+import type { Mirrors } from './route-scope.js';
 
 // Whether a copy is traced only counts where tracing is on, and that is refused.
 const POLICY = supportedFields<RequestMirrorPolicy>(
@@ -28,9 +29,28 @@ export function compileMirrors(
   policies: readonly RequestMirrorPolicy[] | undefined,
   place: Place,
   scope: ClusterCheck,
-): readonly MirrorPolicy[] | undefined {
+): Mirrors | undefined {
   if (!policies || policies.length === 0) return undefined;
-  return policies.map((policy, index) => compileMirror(policy, place.index(index), scope));
+  const mirrors = policies.map((policy, index) => compileMirror(policy, place.index(index), scope));
+  let isChecked = false;
+  return {
+    forRoute() {
+      if (!isChecked) checkClusters(policies, place, scope);
+      isChecked = true;
+      return mirrors;
+    },
+  };
+}
+
+function checkClusters(
+  policies: readonly RequestMirrorPolicy[],
+  place: Place,
+  scope: ClusterCheck,
+): void {
+  policies.forEach(({ cluster = '' }, index) => {
+    if (cluster === '') return;
+    checkCluster(cluster, 'shadow cluster', place.index(index).field('cluster'), scope);
+  });
 }
 
 function compileMirror(
@@ -51,7 +71,6 @@ function compileMirror(
       { expected: 'cluster, or cluster_header' },
     );
   }
-  if (cluster !== '') checkCluster(cluster, 'shadow cluster', place.field('cluster'), scope);
   const share = fraction
     ? scope.context.runtime.liveMillionths(fraction.runtime_key, fraction.default_value)
     : { value: MILLION, slot: 0 };

@@ -138,6 +138,9 @@ export function compileClusterAction(
   const duration = message.max_stream_duration;
   if (duration) refuseOtherFields(place.field('max_stream_duration'), duration, STREAM_DURATION);
   const weighted = message.weighted_clusters;
+  const mirrorsAt = place.field('request_mirror_policies');
+  const mirrors =
+    compileMirrors(message.request_mirror_policies, mirrorsAt, scope) ?? scope.defaults.mirrors;
   return {
     cluster: message.cluster,
     cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
@@ -176,12 +179,7 @@ export function compileClusterAction(
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
     retry: compileRetries(message, place, scope.context) ?? scope.defaults.retry,
-    mirrors:
-      compileMirrors(
-        message.request_mirror_policies,
-        place.field('request_mirror_policies'),
-        scope,
-      ) ?? scope.defaults.mirrors,
+    mirrors: mirrors?.forRoute(),
     hash_policies: compileHashPolicies(message.hash_policy, place.field('hash_policy')),
     hedge_on_per_try_timeout:
       compileHedging(message.hedge_policy, place.field('hedge_policy')) ??

@@ -21,12 +21,18 @@ export interface FilterOverrides {
   readonly rateLimits?: number | undefined;
 }
 
+/** Copies that a table, a virtual host or a route wants; they go for all below that say nothing. */
+export interface Mirrors {
+  /** For a route. Only what is of one has its clusters looked for, as in the real server. */
+  forRoute(): readonly MirrorPolicy[];
+}
+
 /** What a virtual host, or its table, says for those of its routes that say nothing themselves. */
 export interface RouteDefaults {
   readonly retry?: RetryPolicy | undefined;
   readonly hedgesOnTimeout?: boolean | undefined;
   readonly body?: BodyLimit | undefined;
-  readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  readonly mirrors?: Mirrors | undefined;
   readonly rateLimits?: readonly RateLimit[] | undefined;
 }
 

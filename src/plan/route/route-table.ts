@@ -128,11 +128,7 @@ export function compileRouteTable(
     defaults: {},
   };
   const mirrorsAt = place.field('request_mirror_policies');
-  // As the real server, which looks for the clusters of routes and of hosts alone.
-  const mirrors = compileMirrors(message.request_mirror_policies, mirrorsAt, {
-    ...plain,
-    validatesClusters: false,
-  });
+  const mirrors = compileMirrors(message.request_mirror_policies, mirrorsAt, plain);
   const scope: RouteScope = { ...plain, defaults: { mirrors } };
   const retryRuntime = readRetryRuntime(context.runtime);
   const hosts = message.virtual_hosts ?? [];

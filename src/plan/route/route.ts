@@ -135,6 +135,7 @@ export function compileRoute(
     );
     return { ...route, cluster: { ...cluster, ...(bodyLimit(message) ?? scope.defaults.body) } };
   }
+  scope.defaults.mirrors?.forRoute();
   if (message.redirect) {
     return { ...route, redirect: compileRedirect(message.redirect, place.field('redirect')) };
   }

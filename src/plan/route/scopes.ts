@@ -15,7 +15,7 @@ import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteScope, ScopeFragment } from '../plan.gen.js';
-import type { Collected, Source } from '../sources.js';
+import type { Collected } from '../sources.js';
 import { compileRouteTable } from './route-table.js';
 
 const PACKAGE = 'envoy.extensions.filters.network.http_connection_manager.v3';
@@ -73,20 +73,27 @@ export function compileScopedRoutes(
   const scopes = list.map((scope, index): RouteScope => {
     const own = at.index(index);
     refuseOtherFields(own, scope, SCOPE);
-    if (!scope.route_configuration && scope.route_configuration_name !== undefined) {
-      own
-        .field('route_configuration_name')
-        .error(
-          'Fetching routes via RDS (route_configuration_name) is not supported with inline scoped routes.',
-          { expected: 'route_configuration' },
-        );
-    }
+    checkInlineRoutes(scope, own);
     return {
       key: keyOf(scope),
-      route_table: tableOf(scope, own, { routes, statPrefix, chain }, context),
+      route_table: tableOf(scope, own, { statPrefix, chain }, context),
     };
   });
   return context.routes.add({ name, scoped_routes: { fragments, scopes } });
+}
+
+/** A scope of a fixed list has its routes with it. */
+function checkInlineRoutes(scope: ScopedRouteConfiguration, place: Place): void {
+  if (scope.route_configuration_name) {
+    place
+      .field('route_configuration_name')
+      .error(
+        'Fetching routes via RDS (route_configuration_name) is not supported with inline scoped routes.',
+        { expected: 'route_configuration' },
+      );
+  } else if (!scope.route_configuration) {
+    place.error('You must specify a route_configuration with inline scoped routes.');
+  }
 }
 
 /** Undefined after an error. */
@@ -106,25 +113,20 @@ function compileSource(
   return source && { source };
 }
 
+/** '' after an error. */
 function tableOf(
-  scope: ScopedRouteConfiguration,
+  { route_configuration: table }: ScopedRouteConfiguration,
   place: Place,
-  { routes, statPrefix, chain }: ScopeUse,
+  use: ScopeUse,
   context: CompileContext,
 ): string {
-  if (scope.route_configuration) {
-    const at = place.field('route_configuration');
-    const options = { validatesClusters: true, chain, statPrefix };
-    return context.routes.add(compileRouteTable(scope.route_configuration, at, context, options));
-  }
-  if (!routes) return '';
-  const { route_configuration_name: name = '' } = scope;
-  const source = context.authorities.sourceOf(name) ?? routes;
-  return context.routes.request({ name, source, statPrefix, chain });
+  if (!table) return '';
+  const at = place.field('route_configuration');
+  const options = { validatesClusters: true, ...use };
+  return context.routes.add(compileRouteTable(table, at, context, options));
 }
 
 interface ScopeUse {
-  readonly routes: Source | undefined;
   readonly statPrefix: string;
   readonly chain: readonly ChainFilter[];
 }

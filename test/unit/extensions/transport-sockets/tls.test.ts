@@ -363,3 +363,14 @@ test('the control plane trusts whatever authorities a file has, as workers do', 
   assert.equal(Buffer.from(cluster?.tls?.validation?.trusted_ca ?? []).toString(), both);
   assert.equal(roots?.toString(), both);
 });
+
+test('the name of a server is only checked by authorities', () => {
+  const problems = (validation?: object): string =>
+    compileCluster({
+      auto_sni_san_validation: true,
+      common_tls_context: { validation_context: validation },
+    }).issues.join();
+  assert.equal(problems({ trusted_ca: text(AUTHORITY) }), '');
+  assert.match(problems({}), /'auto_sni_san_validation' was configured without .* trusted CA/);
+  assert.match(problems(), /'auto_sni_san_validation' was configured without a validation context/);
+});

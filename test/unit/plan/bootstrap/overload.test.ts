@@ -37,6 +37,16 @@ const point = (name: string, more: object = {}) => ({
   ...more,
 });
 
+test('the file of a pressure is in a folder that is there', () => {
+  const problems = (filename: string): string => {
+    const config = any(`${MONITORS}.injected_resource.v3.InjectedResourceConfig`, { filename });
+    return problemsOf({ resource_monitors: [{ name: INJECTED, typed_config: config }] }).join();
+  };
+  assert.equal(problems('./pressure'), '');
+  assert.match(problems('pressure'), /filename: invalid file path pressure$/);
+  assert.match(problems('/nowhere/pressure'), /unable to add filesystem watch/);
+});
+
 test('an overload manager becomes monitors, and what follows their pressure', () => {
   const { overload, issues } = compile({
     overload_manager: {

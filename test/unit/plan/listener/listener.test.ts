@@ -204,6 +204,19 @@ test('of two listeners of one name the first is used', () => {
   );
 });
 
+test('the second listener of a name is not even looked at, one without a name is', () => {
+  const lost = any(TCP_PROXY, { stat_prefix: 'in', cluster: '' });
+  const problems = (...names: string[]): string => {
+    const listeners = names.map((name, index) =>
+      listenerOf(index === 0 ? any(ECHO) : lost, { name, address: socketAddress(index + 1) }),
+    );
+    return issuesOf(compileStatic({ listeners })).join();
+  };
+  assert.doesNotMatch(problems('a', 'a'), /cluster/);
+  assert.match(problems('a', 'b'), /cluster/);
+  assert.match(problems('', ''), /cluster/);
+});
+
 test('a connection limit comes from the runtime', () => {
   const compiled = compile({
     layered_runtime: {

@@ -50,6 +50,24 @@ test('a mirror names its cluster in one way, and one that there is', () => {
   );
 });
 
+test('clusters of copies are looked for where a route has them', () => {
+  const lost = { request_mirror_policies: [{ cluster: 'lost' }] };
+  const found = { request_mirror_policies: [{ cluster: 'origin' }] };
+  const problems = (table: object, host: object, route: object): number => {
+    const hosts = [{ name: 'a', domains: ['*'], routes: [route, route], ...host }];
+    const listeners = [listenerOf(connectionManager({ virtual_hosts: hosts, ...table }))];
+    return issuesOf(compileStatic({ clusters: [{ name: 'origin' }], listeners })).length;
+  };
+  const match = { prefix: '/' };
+  const plain = { match, route: { cluster: 'origin' } };
+  assert.equal(problems(lost, {}, plain), 1);
+  assert.equal(problems(lost, {}, { match, redirect: { path_redirect: '/a' } }), 1);
+  assert.equal(problems(lost, found, plain), 0);
+  assert.equal(problems({}, lost, plain), 1);
+  assert.equal(problems({}, lost, { match, route: { cluster: 'origin', ...found } }), 0);
+  assert.equal(problems({ ...lost, validate_clusters: false }, {}, plain), 0);
+});
+
 test('changes of the head of a copy are kept in their order; hosts and pseudo headers are not theirs', () => {
   const { route, issues } = mirrorsOf({
     cluster: 'origin',

@@ -392,12 +392,7 @@ test('a route may say its cluster by a tree that the table has under a name', ()
   assert.match(issuesOf(compiled('none')).join(), words);
 });
 
-test('scopes have tables of their own, each under its key', () => {
-  const scope = (key: string) => ({
-    name: key,
-    key: { fragments: [{ string_key: key }] },
-    route_configuration: { name: key, virtual_hosts: [] },
-  });
+function compileScopes(...scopes: object[]): ReturnType<typeof compileStatic> {
   const manager = connectionManager(
     {},
     {
@@ -407,11 +402,21 @@ test('scopes have tables of their own, each under its key', () => {
         scope_key_builder: {
           fragments: [{ header_value_extractor: { name: 'X-Scope', index: 0 } }],
         },
-        scoped_route_configurations_list: { scoped_route_configurations: [scope('a'), scope('b')] },
+        scoped_route_configurations_list: { scoped_route_configurations: scopes },
       },
     },
   );
-  const result = compileStatic({ listeners: [listenerOf(manager)] });
+  return compileStatic({ listeners: [listenerOf(manager)] });
+}
+
+const scope = (name: string): object => ({
+  name,
+  key: { fragments: [{ string_key: name }] },
+  route_configuration: { name, virtual_hosts: [] },
+});
+
+test('scopes have tables of their own, each under its key', () => {
+  const result = compileScopes(scope('a'), scope('b'));
   assert.deepEqual(issuesOf(result), []);
   const { http } = result.update.listeners?.[0]?.filter_chains?.[0] ?? {};
   const table = result.update.route_tables?.find(({ name }) => name === http?.route_table);
@@ -420,4 +425,15 @@ test('scopes have tables of their own, each under its key', () => {
     { key: ['a'], route_table: 'a' },
     { key: ['b'], route_table: 'b' },
   ]);
+});
+
+test('a scope of a list has its routes with it, and no others', () => {
+  const problems = (fields: object): string =>
+    issuesOf(compileScopes({ ...scope('a'), ...fields })).join();
+  assert.match(
+    problems({ route_configuration: undefined }),
+    /You must specify a route_configuration with inline scoped routes\.$/,
+  );
+  const both = problems({ route_configuration_name: 'r' });
+  assert.match(both, /route_configuration_name: Fetching routes via RDS .* is not supported/);
 });
