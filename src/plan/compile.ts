@@ -121,8 +121,9 @@ const CLUSTER_MANAGER = supportedFields<ClusterManager>(
 export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions): CompiledBootstrap {
   const issues: Issue[] = [];
   const startIssues: Issue[] = [];
-  const place = Place.root(issues);
-  const start = Place.root(startIssues);
+  const shared = contextOf(bootstrap, options);
+  const place = Place.root(issues).reading(shared.runtime);
+  const start = Place.root(startIssues).reading(shared.runtime);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
   checkRegexEngine(bootstrap.default_regex_engine, place.field('default_regex_engine'));
   checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
@@ -144,7 +145,6 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     bootstrap.bootstrap_extensions,
     place.field('bootstrap_extensions'),
   );
-  const shared = contextOf(bootstrap, options);
   const defaultTracer = findDefaultTracer(bootstrap, place, shared);
   const context: LaterContext = {
     ...shared,
@@ -185,7 +185,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const compileClusterLater: CdsPlan['compile'] = (message, itsPlace) => {
     const places = new LaterPlaces(context.discovered);
     const own = { ...context, start: undefined, viaApi: true, discovered: places };
-    const plan = compileCluster(message, itsPlace, own, bind);
+    const plan = compileCluster(message, itsPlace.reading(context.runtime), own, bind);
     return plan && { ...plan, discovered: places.all };
   };
   const cds = compileCds(dynamic, at, context, compileClusterLater);

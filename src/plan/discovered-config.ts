@@ -79,7 +79,7 @@ export function compileDiscovered<Compiled>(
   });
   const latest = context.discovered.latest(chain.kind, name, source);
   // It may be of another type than this place takes: then it is told of as it is filled.
-  const now = latest && compile(latest, Place.root([]));
+  const now = latest && compile(latest, Place.root([]).reading(context.runtime));
   const first = now ?? (latest || needsNoWarming ? fallback : undefined);
   return first ? { first } : {};
 }
@@ -105,7 +105,10 @@ function fillings<Compiled>(
   return {
     compile: (message, at) => {
       const parts = new LateParts(context);
-      const filter = compile(message, at, { ...context, ...parts.context });
+      const filter = compile(message, at.reading(context.runtime), {
+        ...context,
+        ...parts.context,
+      });
       if (filter) return filling(filter, parts);
       parts.routes.release();
       return undefined;

@@ -5,6 +5,8 @@ import type { PlainObject } from '../../config/values/objects.js';
 import { TYPE_URL } from '../../config/print.js';
 import { schema as loadSchema, type MessageType, type Schema } from '../../config/schema/schema.js';
 import { compileFilter } from '../../plan/match/regex/regex.js';
+import { runtimeLimit, type ProgramSizeLimit } from '../../plan/match/regex/program-size.js';
+import { valuesOf } from '../../runtime/snapshot.js';
 import { collectDumps, type Dump, type DumpItem } from '../config-dump/dumps.js';
 import {
   isValidMask,
@@ -40,7 +42,9 @@ export function configDumpEndpoints(host: AdminHost): Endpoint[] {
       ],
       handle: ({ parameters }) => {
         const text = (name: string): string => parameters.get(name) ?? '';
-        const matches = compileNames(text('name_regex'));
+        const values = valuesOf(host.runtime.snapshot);
+        const limit = runtimeLimit((key, fallback) => values.number(key, fallback));
+        const matches = compileNames(text('name_regex'), limit);
         if (typeof matches === 'string') return { status: 400, type: 'plain', body: matches };
         const schema = loadSchema();
         const dumps = collectDumps(schema, host, parameters.has('include_eds'));
@@ -70,9 +74,9 @@ type ItemMask = (item: DumpItem) => PlainObject | undefined;
 type Entries = Generator<Entry | Pause, void>;
 
 /** The test, or what is wrong with the pattern. */
-function compileNames(pattern: string): NameTest | string {
+function compileNames(pattern: string, limit: ProgramSizeLimit): NameTest | string {
   if (pattern === '') return () => true;
-  const checked = compileFilter(pattern);
+  const checked = compileFilter(pattern, limit);
   if ('error' in checked) {
     return `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${checked.error}`;
   }

@@ -17,9 +17,12 @@ import { badRequest } from '../http/http.js';
 
 const TYPE = 'envoy.admin.v3.TapRequest';
 /** Runtime values as they are now: slots that follow them are given out with the bootstrap only. */
-function readsOf({ runtime }: AdminHost): Pick<RuntimeReads, 'liveMillionths'> {
+function readsOf({ runtime }: AdminHost): Pick<RuntimeReads, 'liveMillionths' | 'numberAnew'> {
   const values = valuesOf(runtime.snapshot);
-  return { liveMillionths: (key, share) => ({ value: values.millionths(key, share), slot: 0 }) };
+  return {
+    liveMillionths: (key, share) => ({ value: values.millionths(key, share), slot: 0 }),
+    numberAnew: (key, fallback) => values.number(key, fallback),
+  };
 }
 
 /** Only where a tap is told by this server what to record. */
@@ -44,8 +47,9 @@ export function tapEndpoints(host: AdminHost): Endpoint[] {
           return badRequest('An attached /tap admin stream already exists. Detach it.');
         }
         const issues: Issue[] = [];
-        const place = Place.root(issues).field('tap_config');
-        const plan = compileTap(config, place, readsOf(host));
+        const reads = readsOf(host);
+        const place = Place.root(issues).reading(reads).field('tap_config');
+        const plan = compileTap(config, place, reads);
         if (!plan || issues.some(isError)) return badRequest(textOf(issues));
         return {
           body: {

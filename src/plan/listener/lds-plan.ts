@@ -62,7 +62,8 @@ export function compileDynamicListener(
   const chains = new Map<string, DynamicChain>();
   const ofListener = new LaterPlaces(context.discovered);
   const outer = { ...context, discovered: ofListener };
-  const listener = compileListener(message, place, outer, (chain, at, isDefault) => {
+  const reading = place.reading(context.runtime);
+  const listener = compileListener(message, reading, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
     const before = known.get(key);
     if (before) {

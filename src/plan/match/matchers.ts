@@ -16,6 +16,7 @@ import {
   type RegexRewrite,
   type StringMatch,
 } from '../plan.gen.js';
+import { runtimeLimit, type ProgramSizeLimit } from './regex/program-size.js';
 import { compileRegex } from './regex/regex.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -55,16 +56,33 @@ export function requestHeaderName(name: string | undefined): string {
   return lower === 'host' ? ':authority' : lower;
 }
 
+/** `own`: of the pattern alone. */
+function programLimit(own: number | undefined, place: Place): ProgramSizeLimit {
+  if (own !== undefined) return { size: own, source: 'config' };
+  return runtimeLimit((key, fallback) => place.runtimeNumber(key, fallback));
+}
+
+function warnOfSize(pattern: string, size: number, place: Place): void {
+  const most = place.runtimeNumber('re2.max_program_size.warn_level', Infinity);
+  if (size <= most) return;
+  place
+    .field('regex')
+    .warn(
+      `regex '${pattern}' RE2 program size of ${size} > max program size of ${most} set for the ` +
+        'warn level threshold. Increase configured max program size if necessary.',
+    );
+}
+
 /** A pattern's program, or undefined after an error. */
 export function compileRegexMatcher(message: RegexMatcher, place: Place): Regex | undefined {
   refuseOtherFields(place, message, REGEX);
   const pattern = message.regex ?? '';
-  const size = message.google_re2?.max_program_size;
-  const compiled = compileRegex(
-    pattern,
-    size === undefined ? undefined : { size, source: 'config' },
-  );
-  if ('program' in compiled) return { pattern, program: compiled.program };
+  const limit = programLimit(message.google_re2?.max_program_size, place);
+  const compiled = compileRegex(pattern, limit);
+  if ('program' in compiled) {
+    if (limit.source === 'runtime') warnOfSize(pattern, compiled.size ?? 0, place);
+    return { pattern, program: compiled.program };
+  }
   const expected = compiled.isTooLarge ? undefined : "a regular expression in RE2's syntax";
   place.field('regex').error(compiled.error, { expected });
   return undefined;

@@ -11,23 +11,32 @@ export interface Hint {
   readonly related?: Place | undefined;
 }
 
+/** What can be asked of the runtime, as it is now. */
+export interface RuntimeNumbers {
+  numberAnew(key: string, fallback: number): number;
+}
+
 export class Place {
   readonly #issues: Issue[];
   readonly #parent: Place | undefined;
   readonly #segment: string;
   /** The message of the extension that this is part of. */
   readonly extension: string | undefined;
+  /** For all below, unless they have one themselves. */
+  readonly #runtime: RuntimeNumbers | undefined;
 
   private constructor(
     issues: Issue[],
     parent: Place | undefined,
     segment: string,
     extension = parent?.extension,
+    runtime?: RuntimeNumbers,
   ) {
     this.#issues = issues;
     this.#parent = parent;
     this.#segment = segment;
     this.extension = extension;
+    this.#runtime = runtime;
   }
 
   /** The message itself; what is wrong below it goes to `issues`. */
@@ -50,7 +59,19 @@ export class Place {
 
   /** The same place, as one of an extension. */
   within(extension: string): Place {
-    return new Place(this.#issues, this.#parent, this.#segment, extension);
+    return new Place(this.#issues, this.#parent, this.#segment, extension, this.#runtime);
+  }
+
+  /** The same place, where the runtime says how much is allowed. */
+  reading(runtime: RuntimeNumbers): Place {
+    return new Place(this.#issues, this.#parent, this.#segment, this.extension, runtime);
+  }
+
+  /** What the runtime has for a key, where it is known here. */
+  runtimeNumber(key: string, fallback: number): number {
+    const runtime = this.#runtime;
+    if (runtime) return runtime.numberAnew(key, fallback);
+    return this.#parent?.runtimeNumber(key, fallback) ?? fallback;
   }
 
   /** "static_resources.listeners[0].name" */

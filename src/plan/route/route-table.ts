@@ -99,10 +99,11 @@ export interface RouteTableOptions {
 /** The plan of a table; its name is the configuration's. */
 export function compileRouteTable(
   message: RouteConfiguration,
-  place: Place,
+  outer: Place,
   context: CompileContext,
   options: RouteTableOptions,
 ): RouteTable {
+  const place = outer.reading(context.runtime);
   refuseOtherFields(place, message, TABLE);
   const asksForHosts = compileVhds(message, place, context) !== undefined;
   if (asksForHosts && !options.followsHosts) refuseField(place, 'vhds', message.vhds, TABLE);

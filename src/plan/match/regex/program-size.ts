@@ -12,6 +12,15 @@ export interface ProgramSizeLimit {
   readonly source: 'config' | 'runtime';
 }
 
+/** Where neither says anything. */
+export const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
+
+/** Of patterns that say nothing themselves; `read`: of a key of the runtime, or what it is else. */
+export function runtimeLimit(read: (key: string, fallback: number) => number): ProgramSizeLimit {
+  const size = read('re2.max_program_size.error_level', DEFAULT_LIMIT.size);
+  return { size, source: 'runtime' };
+}
+
 /** What an instruction is when forks, and all that only leads on, are told apart from the rest. */
 interface Node {
   /** Where it leads without a character, in order of preference. */

@@ -32,10 +32,10 @@ import { beyondLimit, beyondRe2, explain, ofLookahead, type RegexError } from '.
 import { takeLookaheads } from './lookahead.js';
 import { programSize, type ProgramSizeLimit } from './program-size.js';
 
-/** A pattern's program, or why there is none. */
-export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
+/** A pattern's program and, where that was limited, how large it is for RE2; or why there is none. */
+export type CompiledRegex =
+  { readonly program: Uint8Array; readonly size?: number | undefined } | RegexError;
 
-const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
 const MAGIC = 0x32786572;
 const NO_UTF8: RegexError = {
   error: 'invalid UTF-8',
@@ -47,10 +47,7 @@ const NO_UTF8: RegexError = {
  * Compiles a pattern of the configuration. As in the real server a character of the text is a byte
  * (Latin-1); letters of the pattern beyond ASCII stand for their UTF-8 bytes. Never throws.
  */
-export function compileRegex(
-  pattern: string,
-  limit: ProgramSizeLimit = DEFAULT_LIMIT,
-): CompiledRegex {
+export function compileRegex(pattern: string, limit: ProgramSizeLimit): CompiledRegex {
   return compile(pattern, 'latin1', CONFIGURATION_BOUNDS, limit);
 }
 
@@ -63,9 +60,9 @@ const LONG_FILTER = 1024;
  * Compiles a filter of the admin interface: a character is a code point, bytes that are no UTF-8
  * match nothing. In the pattern they have become U+FFFD, which no name has. Never throws.
  */
-export function compileFilter(pattern: string): CompiledRegex {
+export function compileFilter(pattern: string, limit?: ProgramSizeLimit): CompiledRegex {
   if (pattern.includes('\ufffd')) return NO_UTF8;
-  if (pattern.length > LONG_FILTER) return compile(pattern, 'utf8', FILTER_BOUNDS);
+  if (limit || pattern.length > LONG_FILTER) return compile(pattern, 'utf8', FILTER_BOUNDS, limit);
   const known = knownFilters.get(pattern);
   if (known) return known;
   const compiled = compile(pattern, 'utf8', FILTER_BOUNDS);
@@ -108,15 +105,13 @@ function compile(
   if (beyond !== undefined) return beyondRe2(pattern, beyond);
   const parsed = parse(encoding === 'latin1' ? byteString(pattern) : pattern, encoding);
   if ('failure' in parsed) return explain(pattern, encoding, parsed.failure);
-  if (limit !== undefined) {
-    const size = programSize(parsed.program);
-    if (size > limit.size) return beyondLimit(pattern, size, limit);
-  }
+  const size = limit && programSize(parsed.program);
+  if (limit && size !== undefined && size > limit.size) return beyondLimit(pattern, size, limit);
   const most = CONFIGURATION_BOUNDS.instructions;
   const instructions = byteProgram(parsed.program, encoding, most);
   if (instructions === undefined)
     return beyondRe2(pattern, `it needs more than ${most} instructions`);
-  return { program: serialize(parsed.program, instructions) };
+  return { program: serialize(parsed.program, instructions), size };
 }
 
 type Instructions =

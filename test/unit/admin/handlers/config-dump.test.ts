@@ -106,6 +106,17 @@ test('name_regex must match whole names and leaves the bootstrap alone', () => {
   assert.ok(configs?.[0]?.['bootstrap']);
 });
 
+test('name_regex may be as large as patterns of the configuration', () => {
+  const asked = serverOf(BOOTSTRAP);
+  const path = `/config_dump?name_regex=tw.|${'a'.repeat(200)}`;
+  const refused = asked.get(path);
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /RE2 program size of \d+ > max program size of 100 set for the error/);
+  const layer = { name: 'a', static_layer: { 're2.max_program_size.error_level': 1000 } };
+  asked.host.runtime = asked.host.makeRuntime({ layered_runtime: { layers: [layer] } });
+  assert.equal(asked.get(path).status, 200);
+});
+
 test('secrets are hidden wherever they are, certificates are not', () => {
   const { text } = serverOf(BOOTSTRAP).get('/config_dump');
   assert.ok(!text.includes('hush') && !text.includes('key.pem') && !text.includes('aHVzaA'));

@@ -20,6 +20,31 @@ test('each kind of text match is told apart', () => {
   assert.equal(kindOf({ safe_regex: { regex: 'a' } }), StringMatch_Kind.REGEX);
 });
 
+test('how large a pattern may be says it itself, or the runtime', () => {
+  const issuesOf = (levels: Record<string, number>, safe_regex: object): string => {
+    const issues: Issue[] = [];
+    const runtime = {
+      numberAnew: (key: string, fallback: number) =>
+        levels[key.replace('re2.max_program_size.', '')] ?? fallback,
+    };
+    compileStringMatcher({ safe_regex }, Place.root(issues).reading(runtime).field('a'));
+    return issues.map(({ severity, message }) => `${severity}: ${message}`).join();
+  };
+  const long = { regex: 'a{200}' };
+  const own = { ...long, google_re2: { max_program_size: 1000 } };
+  const ends = 'Increase configured max program size if necessary.';
+  const size = "regex 'a{200}' RE2 program size of 204 > max program size of";
+  const error = `set for the error level threshold. ${ends}`;
+  assert.equal(issuesOf({}, long), `error: ${size} 100 ${error}`);
+  assert.equal(issuesOf({ error_level: 3 }, long), `error: ${size} 3 ${error}`);
+  assert.equal(issuesOf({ error_level: 1000 }, long), '');
+  assert.equal(
+    issuesOf({ error_level: 1000, warn_level: 9 }, long),
+    `warning: ${size} 9 set for the warn level threshold. ${ends}`,
+  );
+  assert.equal(issuesOf({ error_level: 3, warn_level: 9 }, own), '');
+});
+
 test('a match that ignores case is kept in lower case', () => {
   assert.deepEqual(compileStringMatcher({ exact: 'ABC', ignore_case: true }, nowhere), {
     kind: StringMatch_Kind.EXACT,

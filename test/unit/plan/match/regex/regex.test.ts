@@ -8,18 +8,18 @@ import {
   compileFilter,
   compileRegex,
 } from '../../../../../src/plan/match/regex/regex.js';
-import { programSize } from '../../../../../src/plan/match/regex/program-size.js';
+import { DEFAULT_LIMIT, programSize } from '../../../../../src/plan/match/regex/program-size.js';
 import { makeCases } from './regex-cases.js';
 
 function wordsOf(pattern: string): number[] {
-  const compiled = compileRegex(pattern);
+  const compiled = compileRegex(pattern, DEFAULT_LIMIT);
   assert.ok('program' in compiled);
   const view = new DataView(compiled.program.buffer);
   return Array.from({ length: compiled.program.length / 4 }, (_, i) => view.getUint32(i * 4, true));
 }
 
 function errorOf(pattern: string): { error: string; at: number | undefined; message: string } {
-  const compiled = compileRegex(pattern);
+  const compiled = compileRegex(pattern, DEFAULT_LIMIT);
   assert.ok('error' in compiled, `${pattern} compiles`);
   return compiled;
 }
