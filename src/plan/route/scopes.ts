@@ -162,6 +162,9 @@ function compileKeyBuilder(builder: KeyBuilder | undefined, place: Place): Scope
     const own = at.index(index).field('header_value_extractor');
     refuseOtherFields(own, extractor, EXTRACTOR);
     const { name = '', element_separator: separator = '', element } = extractor;
+    if (extractor.index === undefined && !element) {
+      own.error('HeaderValueExtractor extract_type not set.', { expected: 'index, or element' });
+    }
     if (separator === '' && (extractor.index ?? 0) > 0) {
       own.error(`Index > 0 for empty string element separator. Index: ${extractor.index ?? 0}`);
     }

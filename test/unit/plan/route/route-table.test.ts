@@ -392,7 +392,10 @@ test('a route may say its cluster by a tree that the table has under a name', ()
   assert.match(issuesOf(compiled('none')).join(), words);
 });
 
-function compileScopes(...scopes: object[]): ReturnType<typeof compileStatic> {
+function compileScopes(
+  scopes: readonly object[],
+  extractor: object = { index: 0 },
+): ReturnType<typeof compileStatic> {
   const manager = connectionManager(
     {},
     {
@@ -400,7 +403,7 @@ function compileScopes(...scopes: object[]): ReturnType<typeof compileStatic> {
       scoped_routes: {
         name: 's',
         scope_key_builder: {
-          fragments: [{ header_value_extractor: { name: 'X-Scope', index: 0 } }],
+          fragments: [{ header_value_extractor: { name: 'X-Scope', ...extractor } }],
         },
         scoped_route_configurations_list: { scoped_route_configurations: scopes },
       },
@@ -416,7 +419,7 @@ const scope = (name: string): object => ({
 });
 
 test('scopes have tables of their own, each under its key', () => {
-  const result = compileScopes(scope('a'), scope('b'));
+  const result = compileScopes([scope('a'), scope('b')]);
   assert.deepEqual(issuesOf(result), []);
   const { http } = result.update.listeners?.[0]?.filter_chains?.[0] ?? {};
   const table = result.update.route_tables?.find(({ name }) => name === http?.route_table);
@@ -427,9 +430,14 @@ test('scopes have tables of their own, each under its key', () => {
   ]);
 });
 
+test('the key of a scope says which part of a header it takes', () => {
+  const issues = issuesOf(compileScopes([scope('a')], {})).join();
+  assert.match(issues, /HeaderValueExtractor extract_type not set\.$/);
+});
+
 test('a scope of a list has its routes with it, and no others', () => {
   const problems = (fields: object): string =>
-    issuesOf(compileScopes({ ...scope('a'), ...fields })).join();
+    issuesOf(compileScopes([{ ...scope('a'), ...fields }])).join();
   assert.match(
     problems({ route_configuration: undefined }),
     /You must specify a route_configuration with inline scoped routes\.$/,
