@@ -92,7 +92,7 @@ export function compileNodeContext(
   const known: Readonly<Record<string, string | undefined>> = {
     id: node?.id,
     cluster: node?.cluster,
-    user_agent_name: 'envoy',
+    user_agent_name: node?.user_agent_name || 'envoy',
     'locality.region': locality.region,
     'locality.zone': locality.zone,
     'locality.sub_zone': locality.sub_zone,

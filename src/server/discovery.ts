@@ -386,21 +386,11 @@ function hasServer({ eds, cds, lds, rtds }: CompiledRest): boolean {
 /** Who this server is to control planes. */
 function nodeOf(sender: Sender): XdsHost['node'] {
   let bytes: Uint8Array | undefined;
-  const json = {
-    ...sender.node,
-    user_agent_name: 'envoy',
-    user_agent_build_version: sender.build,
-    extensions: sender.extensions.map(({ name, category, isDisabled, type }) => ({
-      ...{ name, category },
-      ...(isDisabled && { disabled: true }),
-      type_urls: [type],
-    })),
-  };
   return {
     get bytes() {
       return (bytes ??= nodeBytes(sender));
     },
-    json,
+    json: { ...sender.node },
   };
 }
 

@@ -12,6 +12,7 @@ import type { DynamicCluster } from '../../xds/clusters.js';
 import type { DynamicListeners } from '../../xds/xds.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
+import { withAgent } from '../../plan/own-node.js';
 import { extensionsJson, USER_AGENT } from '../agent.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
 import { hasManager, managersOf } from './managers.js';
@@ -52,7 +53,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   );
   const lds = host.xds?.listeners();
   return [
-    dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
+    dump('Bootstrap', { bootstrap: asRead(bootstrap, options), ...time }),
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
       dynamic_active_clusters: () => dynamicClusterItems(inUse),
@@ -124,14 +125,13 @@ const timestamp = (ms: number): string => new Date(ms).toISOString().replace('.0
 const typed = (type: string, message: object): PlainObject => ({ ...message, $type: type });
 
 /** The bootstrap's node tells who reads it. */
-function withAgent(bootstrap: Bootstrap, options: AdminHost['options']): PlainObject {
-  const node = {
-    ...bootstrap.node,
-    user_agent_name: USER_AGENT,
-    user_agent_build_version: buildVersion(),
+function asRead(bootstrap: Bootstrap, options: AdminHost['options']): PlainObject {
+  const agent = {
+    name: USER_AGENT,
+    build: buildVersion(),
     extensions: extensionsJson(options),
   };
-  return { ...bootstrap, node };
+  return { ...bootstrap, node: withAgent(bootstrap.node ?? {}, agent) };
 }
 
 function* clusterItems(clusters: readonly Cluster[], time: PlainObject): Generator<DumpItem> {

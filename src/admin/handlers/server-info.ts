@@ -74,26 +74,29 @@ function nodeJson(node: Node, options: Options): object {
     cluster: options.serviceCluster || (node.cluster ?? ''),
     ...(node.metadata && { metadata: node.metadata }),
     ...(locality && { locality }),
-    user_agent_name: USER_AGENT,
-    user_agent_build_version: buildVersion(),
-    extensions: extensionsJson(options),
-    ...whatElseIsTold(node),
+    user_agent_name: node.user_agent_name || USER_AGENT,
+    ...whatElseIsTold(node, options),
   };
 }
 
 const NOTHING_ELSE = { client_features: [], listening_addresses: [], dynamic_parameters: {} };
 
-function whatElseIsTold(node: Node): object {
-  const { client_features, listening_addresses, dynamic_parameters } = node;
-  if (!client_features && !listening_addresses && !dynamic_parameters) return NOTHING_ELSE;
+/** Of the program, and what the bootstrap has to say of it or besides. */
+function whatElseIsTold(node: Node, options: Options): object {
+  const { user_agent_build_version: version, extensions, ...rest } = node;
+  const own = { user_agent_build_version: buildVersion(), extensions: extensionsJson(options) };
+  const isPlain =
+    !version && !extensions && Object.keys(NOTHING_ELSE).every((key) => !(key in rest));
+  if (isPlain) return { ...own, ...NOTHING_ELSE };
   const types = schema();
-  const printed = printMessage(
-    types,
-    types.getMessage('envoy.config.core.v3.Node'),
-    { ...node },
-    SHOWN,
-  );
-  return Object.fromEntries(Object.keys(NOTHING_ELSE).map((key) => [key, printed[key]]));
+  const type = types.getMessage('envoy.config.core.v3.Node');
+  const printed = printMessage(types, type, { ...node }, SHOWN);
+  return {
+    ...own,
+    ...(version && { user_agent_build_version: printed['user_agent_build_version'] }),
+    ...(extensions && { extensions: [...(printed['extensions'] as object[]), ...own.extensions] }),
+    ...Object.fromEntries(Object.keys(NOTHING_ELSE).map((key) => [key, printed[key]])),
+  };
 }
 
 /** As the rest of this page. */

@@ -34,7 +34,6 @@ function scripted() {
     sender: {
       node: { id: 'n', cluster: 'c', locality: { zone: 'z' } },
       build: { version: { major_number: 1, minor_number: 2, patch: 3 }, metadata: {} },
-      extensions: [],
     },
     onWaiting: (bytes) => (waiting += bytes),
     count: (name, amount) => counts.set(name, (counts.get(name) ?? 0) + amount),

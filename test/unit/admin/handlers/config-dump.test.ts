@@ -106,6 +106,17 @@ test('name_regex must match whole names and leaves the bootstrap alone', () => {
   assert.ok(configs?.[0]?.['bootstrap']);
 });
 
+test('what the bootstrap says of its program goes before what the program says', () => {
+  const version = 'user_agent_build_version: {version: {major_number: 7}}';
+  const asked = serverOf(`node: {user_agent_name: me, ${version}, extensions: [{name: mine}]}`);
+  const [dump] = dumpOf(asked.get('/config_dump').text).configs ?? [];
+  const { node } = (dump?.['bootstrap'] ?? {}) as { readonly node?: Record<string, unknown> };
+  assert.ok(node);
+  assert.equal(node['user_agent_name'], 'me');
+  assert.deepEqual(node['user_agent_build_version'], { version: { major_number: 7 } });
+  assert.deepEqual((node['extensions'] as unknown[])[0], { name: 'mine' });
+});
+
 test('name_regex may be as large as patterns of the configuration', () => {
   const asked = serverOf(BOOTSTRAP);
   const path = `/config_dump?name_regex=tw.|${'a'.repeat(200)}`;

@@ -112,12 +112,25 @@ test('/server_info shows the command line in the order of the real server, defau
 test('/server_info: what else the node of the bootstrap says is told as it is, with defaults', () => {
   const asked = new AskedServer();
   asked.host.node = {
+    user_agent_name: 'me',
+    user_agent_build_version: { version: { major_number: 7 } },
+    extensions: [{ name: 'mine', category: 'own' }],
     client_features: ['one'],
     listening_addresses: [{ socket_address: { address: '192.0.2.1', port_value: 5 } }],
   };
   const { node } = JSON.parse(asked.get('/server_info').text) as {
     readonly node: Readonly<Record<string, unknown>>;
   };
+  assert.equal(node['user_agent_name'], 'me');
+  assert.deepEqual(node['user_agent_build_version'], {
+    version: { major_number: 7, minor_number: 0, patch: 0 },
+  });
+  const [first, ...others] = node['extensions'] as readonly unknown[];
+  assert.deepEqual(first, {
+    ...{ name: 'mine', category: 'own', type_descriptor: '' },
+    ...{ disabled: false, type_urls: [] },
+  });
+  assert.ok(others.length > 100);
   assert.deepEqual(node['client_features'], ['one']);
   assert.deepEqual(node['listening_addresses'], [
     {
