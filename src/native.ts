@@ -96,9 +96,10 @@ export interface NativeProxy extends StatsAddon {
   awaitChecks(): Promise<void>;
   /**
    * Of a cluster that awaits its place and has all else that it needs: resolves after so many checks as
-   * it has hosts that are to be checked, or when it is gone, or the proxy ends.
+   * it has hosts that are to be checked, or when it is gone, or the proxy ends. `withEarlier`: of all
+   * checks since it has its hosts, not only of those that end from here on.
    */
-  awaitRound(cluster: string): Promise<void>;
+  awaitRound(cluster: string, withEarlier: boolean): Promise<void>;
   /** While it fails, every answer asks its client to close, and health checks are answered with 503. */
   setHealthCheckFailed(failed: boolean): void;
   /**

@@ -176,7 +176,7 @@ void ProxyLifecycle::resolveEnded(Napi::Env env, const worker::DataPlane& plane,
 Napi::Value ProxyLifecycle::awaitRound(const Napi::CallbackInfo& info) {
   const auto done = Napi::Promise::Deferred::New(info.Env());
   const std::string cluster = info[0].ToString().Utf8Value();
-  data_plane_->beginRound(cluster);
+  data_plane_->beginRound(cluster, info[1].ToBoolean());
   rounds_->emplace_back(cluster, done);
   resolveEnded(info.Env(), *data_plane_, *rounds_);
   return done.Promise();

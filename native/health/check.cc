@@ -48,7 +48,7 @@ Check::~Check() {
   if (!has(HealthFlag::FailedActive)) config_->stats().down(Gauge::Healthy);
   if (has(HealthFlag::DegradedActive)) config_->stats().down(Gauge::Degraded);
   // It will never come.
-  if (is_first_) countDone();
+  if (is_first_ && config_->round().leave()) tellRoundOver();
 }
 
 void Check::start() {
@@ -199,7 +199,10 @@ void Check::publish() {
 }
 
 void Check::countDone() {
-  if (!config_->round().count()) return;
+  if (config_->round().count()) tellRoundOver();
+}
+
+void Check::tellRoundOver() {
   context_.inbox.post({.cluster = config_->cluster().life(), .host = {}, .ends_round = true});
 }
 

@@ -81,6 +81,7 @@ class Check : private net::Timer {
   void publish();
   // One of those that the cluster may wait for.
   void countDone();
+  void tellRoundOver();
   bool has(upstream::HealthFlag flag) const { return flags_.has(flag); }
 
   CheckContext& context_;

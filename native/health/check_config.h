@@ -2,6 +2,7 @@
 // thread; immutable but for its statistics and its round, which are the checker's.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,14 +27,25 @@ using Stats = stats::Block<stats::HealthCheck>;
 // its first check counts as well.
 class Round {
  public:
-  void begin(size_t checks) { left_ = checks; }
-  // True: it was the last.
-  bool count() { return left_ > 0 && --left_ == 0; }
+  // So many checks are waited for, of which those that have ended before may be some. True: there
+  // are as many already.
+  bool begin(size_t checks, bool with_earlier) {
+    left_ = checks - std::min(checks, with_earlier ? ended_ : 0);
+    return left_ == 0;
+  }
+  // One has ended. True: it was the last.
+  bool count() {
+    ++ended_;
+    return leave();
+  }
+  // One that was waited for never comes. As count().
+  bool leave() { return left_ > 0 && --left_ == 0; }
   // Nobody waits any more.
   void forget() { left_ = 0; }
 
  private:
   size_t left_ = 0;
+  size_t ended_ = 0;
 };
 
 class CheckConfig {

@@ -53,9 +53,11 @@ void Checker::remove(upstream::ClusterLife cluster) {
   engine_->loop.post([engine = engine_.get(), cluster] { engine->remove(cluster); });
 }
 
-void Checker::beginRound(upstream::ClusterLife cluster) {
+void Checker::beginRound(upstream::ClusterLife cluster, bool with_earlier) {
   if (engine_) {
-    engine_->loop.post([engine = engine_.get(), cluster] { engine->beginRound(cluster); });
+    engine_->loop.post([engine = engine_.get(), cluster, with_earlier] {
+      engine->beginRound(cluster, with_earlier);
+    });
   } else {
     inbox_->post({.cluster = cluster, .host = {}, .ends_round = true});
   }
@@ -150,14 +152,11 @@ void Checker::Engine::remove(upstream::ClusterLife cluster) {
   tellLeft();
 }
 
-void Checker::Engine::beginRound(upstream::ClusterLife cluster) {
+void Checker::Engine::beginRound(upstream::ClusterLife cluster, bool with_earlier) {
   const auto found = clusters.find(cluster);
-  const size_t checks = found == clusters.end() ? 0 : found->second.checks.size();
-  if (checks > 0) {
-    found->second.config->round().begin(checks);
-  } else {
-    context.inbox.post({.cluster = cluster, .host = {}, .ends_round = true});
-  }
+  const bool is_over = found == clusters.end() || found->second.config->round().begin(
+                                                      found->second.checks.size(), with_earlier);
+  if (is_over) context.inbox.post({.cluster = cluster, .host = {}, .ends_round = true});
 }
 
 // A change of nothing: the control thread looks what nobody holds any more.

@@ -31,9 +31,9 @@ class Checker {
   // is of what the system refuses.
   Result<void> check(std::shared_ptr<const CheckConfig> config, Hosts hosts);
   void remove(upstream::ClusterLife cluster);
-  // As many checks as it has hosts now are waited for; the inbox hears of their end, at once where
-  // there are none.
-  void beginRound(upstream::ClusterLife cluster);
+  // As many checks as it has hosts now are waited for, of which those that have ended before may be
+  // some; the inbox hears of their end, at once where there are none.
+  void beginRound(upstream::ClusterLife cluster, bool with_earlier);
   // The same of questions for load. A host that has given up is not asked again as long as it is
   // there.
   Result<void> ask(std::shared_ptr<const LoadConfig> config, Hosts hosts);
@@ -81,7 +81,7 @@ class Checker {
     void stopAsking(uint32_t cluster);
     void check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts);
     void remove(upstream::ClusterLife cluster);
-    void beginRound(upstream::ClusterLife cluster);
+    void beginRound(upstream::ClusterLife cluster, bool with_earlier);
     void onSaidUnwell(upstream::ClusterLife cluster, const std::weak_ptr<upstream::Host>& host);
     // What there was of a cluster is not held here any more.
     void tellLeft();

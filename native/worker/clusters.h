@@ -50,8 +50,9 @@ class Clusters {
   Result<void> assign(plan::Assignment plan, Delta* delta);
   // The one that waits for its place takes it now, if there is one of that name.
   Result<void> endWait(const std::string& name, Delta* delta);
-  // One that waits needs nothing any more but a round of checks of its hosts.
-  void beginRound(const std::string& name);
+  // One that waits needs nothing any more but a round of checks of its hosts, of which those that
+  // have ended before may be some.
+  void beginRound(const std::string& name, bool with_earlier);
   // Its round of checks is not over.
   bool awaitsRound(const std::string& name) const;
   // It goes on with the hosts of the one before it, and nobody has said yet which it has.

@@ -44,13 +44,13 @@ std::shared_ptr<Cluster> Clusters::findAny(const std::string& name) const {
   return waiting == waiting_.end() ? nullptr : waiting->second.cluster;
 }
 
-void Clusters::beginRound(const std::string& name) {
+void Clusters::beginRound(const std::string& name, bool with_earlier) {
   const auto waiting = waiting_.find(name);
   if (waiting == waiting_.end()) return;
   Made& made = waiting->second;
   made.cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
   if (checks_.contains(made.cluster.get())) {
-    checker_.beginRound(made.cluster->life());
+    checker_.beginRound(made.cluster->life(), with_earlier);
   } else {
     made.is_round_over = true;
   }

@@ -219,8 +219,8 @@ class DataPlane {
   std::shared_ptr<upstream::Cluster> findCluster(const std::string& name) const {
     return clusters_.findAny(name);
   }
-  void beginRound(const std::string& cluster) {
-    if (!is_stopping_) clusters_.beginRound(cluster);
+  void beginRound(const std::string& cluster, bool with_earlier = false) {
+    if (!is_stopping_) clusters_.beginRound(cluster, with_earlier);
   }
   bool awaitsRound(const std::string& cluster) const {
     return !is_stopping_ && clusters_.awaitsRound(cluster);

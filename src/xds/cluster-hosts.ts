@@ -141,11 +141,7 @@ export class ClusterHosts implements HostSources {
     const endpoints = same ?? fresh;
     this.#host.forgetDns(name);
     const answer = dns && this.#host.followDns(dns);
-    const lacking = [
-      ...sockets.map((one) => this.#secrets.needed(one)),
-      ...discovered.map((one) => this.#extensions.needed(one)),
-    ];
-    this.#warm(plan, [endpoints?.isWarming ? endpoints.warmed : answer, ...lacking]);
+    this.#warm(plan, endpoints?.isWarming ? endpoints.warmed : answer);
     this.#host.forgetNames(name);
     if (names) this.#host.followNames(names);
   }
@@ -184,25 +180,35 @@ export class ClusterHosts implements HostSources {
     for (const one of [...this.#endpoints.values(), ...this.#leaving.values()]) one.stop();
   }
 
-  /** `all`: what it waits for before its hosts have been checked. */
-  #warm(
-    { cluster: { name = '', health_check: checks } }: ClusterPlan,
-    all: readonly (Promise<unknown> | undefined)[],
-  ): void {
+  /** What it waits for beside its hosts. */
+  #lacking({ sockets, discovered = [] }: ClusterPlan): readonly Promise<unknown>[] {
+    const all = [
+      ...sockets.map((one) => this.#secrets.needed(one)),
+      ...discovered.map((one) => this.#extensions.needed(one)),
+    ];
+    return all.filter((one) => one !== undefined);
+  }
+
+  /** `hosts`: what it waits for before its hosts are known. */
+  #warm(plan: ClusterPlan, hosts: Promise<unknown> | undefined): void {
+    const { name = '', health_check: checks } = plan.cluster;
     if (!this.#warming.has(name)) {
       this.#endFormer(name);
       return;
     }
-    const needs = all.filter((one) => one !== undefined);
-    if (needs.length === 0 && checks === undefined) {
+    if (!hosts && this.#lacking(plan).length === 0 && checks === undefined) {
       this.#putInPlace(name);
       return;
     }
     const isLeft = (): boolean => this.#warming.get(name) !== warmed;
     const warm = async (): Promise<void> => {
-      await Promise.all(needs);
+      await hosts;
+      const lacking = this.#lacking(plan);
+      await Promise.all(lacking);
       if (isLeft()) return;
-      if (checks !== undefined) await this.#native.awaitRound(name);
+      // Hosts are checked as soon as they are known, and may be quick. But what checks find out while
+      // a secret is not there is not what they will.
+      if (checks !== undefined) await this.#native.awaitRound(name, lacking.length === 0);
       if (isLeft()) return;
       this.#putInPlace(name);
       this.#onWarm(name);

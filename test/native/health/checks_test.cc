@@ -1,4 +1,6 @@
 // Health checks against hosts on loopback: what they find out, and what becomes of it.
+#include <unistd.h>
+
 #include <optional>
 #include <set>
 #include <string>
@@ -168,6 +170,31 @@ TEST("Hosts are not well before their first check") {
   EXPECT(proxy.dataPlane().apply(without).empty());
   EXPECT(!proxy.dataPlane().awaitsChecks());
   EXPECT(healthOf(proxy, 0).empty());
+}
+
+TEST("Checks that were quicker than the question for them count, unless they knew too little") {
+  Origin well(answering("well"));
+  plan::HealthCheck check = everyFewMs();
+  check.interval_ms = check.no_traffic_interval_ms = check.no_traffic_healthy_interval_ms = 60'000;
+  check.healthy_edge_interval_ms = 60'000;
+  Proxy proxy(httpPlan({well.port()}));
+  worker::DataPlane& plane = proxy.dataPlane();
+  plan::Update next = checkedPlan({well.port()}, check);
+  next.listeners.clear();
+  next.route_tables.clear();
+  next.clusters[0].awaits_hosts = true;
+  EXPECT(plane.apply(next).empty());
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.success") == 1; }));
+  const auto isOver = [&] {
+    plane.takeHealth();
+    return !plane.awaitsRound("origin");
+  };
+  plane.beginRound("origin", false);
+  ::usleep(20'000);
+  EXPECT(!isOver());
+  plane.beginRound("origin", true);
+  EXPECT(proxy.waitUntil(isOver));
+  EXPECT_EQ(proxy.stat("cluster.origin.health_check.attempt"), 1u);
 }
 
 TEST("A cluster waits for as many checks as it has hosts while the one before it goes on") {
