@@ -18,15 +18,17 @@ bool setOption(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-void setKeepAlive(int fd, const plan::Cluster& settings) {
-  if (!settings.tcp_keepalive) return;
-  setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  if (settings.keepalive_probes)
-    setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, static_cast<int>(settings.keepalive_probes));
-  if (settings.keepalive_time_s)
-    setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(settings.keepalive_time_s));
-  if (settings.keepalive_interval_s)
-    setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(settings.keepalive_interval_s));
+bool setUnlessZero(int fd, int name, uint32_t value) {
+  return value == 0 || setOption(fd, IPPROTO_TCP, name, static_cast<int>(value));
+}
+
+// False: the kernel refuses some of it, such as more than 127 probes.
+bool setKeepAlive(int fd, const plan::Cluster& settings) {
+  if (!settings.tcp_keepalive) return true;
+  return setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1) &&
+         setUnlessZero(fd, TCP_KEEPCNT, settings.keepalive_probes) &&
+         setUnlessZero(fd, TCP_KEEPIDLE, settings.keepalive_time_s) &&
+         setUnlessZero(fd, TCP_KEEPINTVL, settings.keepalive_interval_s);
 }
 
 // As the real server's default selector: the first of the host's family, or else the first. Null:
@@ -92,6 +94,17 @@ bool bindAs(int fd, const net::OriginalSource& from) {
   return false;
 }
 
+// 0, or else as beginConnect() tells.
+int prepare(int fd, const net::Address& address, const plan::Cluster& settings,
+            const net::OriginalSource* from) {
+  if (!address.isIp()) return 0;
+  setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (!setKeepAlive(fd, settings)) return kOptionRefused;
+  if (from) return bindAs(fd, *from) ? 0 : -errno;
+  const plan::SourceAddress* const source = sourceFor(address, settings);
+  return source ? bindTo(fd, *source) : 0;
+}
+
 }  // namespace
 
 net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluster& settings,
@@ -107,17 +120,7 @@ net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluste
     }
     return fd;
   }
-  const plan::SourceAddress* source = nullptr;
-  if (address.isIp()) {
-    setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    setKeepAlive(fd.get(), settings);
-    source = sourceFor(address, settings);
-  }
-  if (from && address.isIp()) {
-    *error = bindAs(fd.get(), *from) ? 0 : -errno;
-  } else if (source) {
-    *error = bindTo(fd.get(), *source);
-  }
+  *error = prepare(fd.get(), address, settings, from);
   if (*error == 0 && ::connect(fd.get(), address.raw(), address.rawSize()) != 0 &&
       errno != EINPROGRESS) {
     *error = errno;

@@ -327,11 +327,18 @@ function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Clu
   const keepalive = options.tcp_keepalive;
   if (!keepalive) return {};
   refuseOtherFields(place.field('tcp_keepalive'), keepalive, KEEPALIVE);
+  const {
+    keepalive_probes: probes,
+    keepalive_time: time,
+    keepalive_interval: interval,
+  } = keepalive;
+  // Any of them switches it off so.
+  if (probes === 0 || time === 0 || interval === 0) return {};
   return {
     tcp_keepalive: true,
-    keepalive_probes: keepalive.keepalive_probes,
-    keepalive_time_s: keepalive.keepalive_time,
-    keepalive_interval_s: keepalive.keepalive_interval,
+    keepalive_probes: probes,
+    keepalive_time_s: time,
+    keepalive_interval_s: interval,
   };
 }
 

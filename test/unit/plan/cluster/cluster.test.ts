@@ -258,6 +258,15 @@ test('keep-alive with no numbers leaves them to the kernel', () => {
   assert.equal(cluster?.keepalive_probes, undefined);
 });
 
+test('keep-alive is switched off by any of its numbers that is 0', () => {
+  const of = (keepalive: object): boolean | undefined =>
+    clusterOf({ upstream_connection_options: { tcp_keepalive: keepalive } }).cluster?.tcp_keepalive;
+  assert.equal(of({ keepalive_probes: 0 }), undefined);
+  assert.equal(of({ keepalive_time: 0, keepalive_interval: 1 }), undefined);
+  assert.equal(of({ keepalive_time: 1, keepalive_interval: 0 }), undefined);
+  assert.equal(of({ keepalive_probes: 1, keepalive_time: 1, keepalive_interval: 1 }), true);
+});
+
 test("the cluster manager's source address is every cluster's own, unless it has one", () => {
   const compiled = compile({
     cluster_manager: {
