@@ -32,6 +32,26 @@ bool hasLabel(const Host& host, const std::string& wanted, bool list_as_any) {
   return std::find(labels.begin(), labels.end(), wanted) != labels.end();
 }
 
+// Whether any request may fall back to the default subset.
+bool hasDefaults(const plan::Subsets& subsets) {
+  if (subsets.fallback == plan::Subsets::Fallback::Default) return true;
+  return std::any_of(subsets.selectors.begin(), subsets.selectors.end(), [](const auto& selector) {
+    return selector.fallback == plan::SubsetSelector::Fallback::Default;
+  });
+}
+
+HostSet::Hosts defaultsOf(const plan::Subsets& subsets, const HostSet& all) {
+  HostSet::Hosts defaults;
+  for (const std::shared_ptr<Host>& host : all.hosts()) {
+    const auto& labels = subsets.default_labels;
+    const bool has_all = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
+      return hasLabel(*host, label, subsets.list_as_any);
+    });
+    if (has_all) defaults.push_back(host);
+  }
+  return defaults;
+}
+
 }  // namespace
 
 SubsetIndex::SubsetIndex(const plan::Cluster& settings, const HostSet& all,
@@ -55,15 +75,7 @@ SubsetIndex::SubsetIndex(const plan::Cluster& settings, const HostSet& all,
       }
     }
   }
-  Hosts defaults;
-  for (const std::shared_ptr<Host>& host : all.hosts()) {
-    const auto& labels = subsets.default_labels;
-    const bool has_all = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
-      return hasLabel(*host, label, subsets.list_as_any);
-    });
-    if (has_all) defaults.push_back(host);
-  }
-  defaults_.hosts = makeSet(std::move(defaults), all, rules);
+  if (hasDefaults(subsets)) defaults_.hosts = makeSet(defaultsOf(subsets, all), all, rules);
   for (auto& [text, hosts] : groups) subsets_[text].hosts = makeSet(std::move(hosts), all, rules);
 }
 

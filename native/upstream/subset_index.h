@@ -34,7 +34,7 @@ class SubsetIndex {
     const auto found = selectors_.find(criteria.keys());
     return found == selectors_.end() ? nullptr : found->second;
   }
-  // Hosts with the labels of the default subset.
+  // Hosts with the labels of the default subset; it is empty where nobody may fall back to it.
   const Subset& defaults() const { return defaults_; }
   size_t size() const { return subsets_.size(); }
   // How many of these are not in `other`. Null: it has none.

@@ -8,7 +8,7 @@ import { compileLeastRequest } from './least-request.js';
 import { isProvidedByPolicy } from './aggregate.js';
 import { choosePolicy } from './policies.js';
 import { compileSlowStart } from './slow-start.js';
-import { compileSubsets } from './subsets.js';
+import { compileOldSubsets } from './subsets.js';
 import { compileOldLocalities } from './zones.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
@@ -68,7 +68,7 @@ export function compileBalancer(
         (cluster.name ?? ''),
     );
   }
-  const subsets = config && compileSubsets(config, place.field('lb_subset_config'));
+  const subsets = config && compileOldSubsets(config, place.field('lb_subset_config'));
   return (
     plan && {
       ...localities,

@@ -8,6 +8,7 @@ import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { DestinationHosts } from '../plan.gen.js';
+import { demandProvided } from './aggregate.js';
 
 const ORIGINAL_DST = supportedFields<OriginalDstConfig>(
   'envoy.config.cluster.v3.Cluster.OriginalDstLbConfig',
@@ -33,6 +34,7 @@ export function compileOriginalDst(
       );
     return undefined;
   }
+  if (!demandProvided(message, place)) return undefined;
   if (message.load_assignment) {
     place
       .field('load_assignment')

@@ -48,23 +48,25 @@ const SELECTOR_FALLBACKS = {
   KEYS_SUBSET: SubsetSelector_Fallback.KEYS,
 } as const;
 
-/**
- * Both the extension's message and the older one inside of a cluster. Undefined where there are no
- * selectors: then requests may go to all hosts.
- */
-export function compileSubsets(config: Subset | LbSubsetConfig, place: Place): Subsets | undefined {
+/** Of the cluster's own message. Undefined where there are no selectors: requests may go to all hosts. */
+export function compileOldSubsets(config: LbSubsetConfig, place: Place): Subsets | undefined {
+  const subsets = compileSubsets(config, place);
+  return (config.subset_selectors ?? []).length === 0 ? undefined : subsets;
+}
+
+/** Both the extension's message and the older one inside of a cluster. */
+export function compileSubsets(config: Subset | LbSubsetConfig, place: Place): Subsets {
   refuseOtherFields(place, config, SUBSET);
   const selectors = config.subset_selectors ?? [];
-  if (selectors.length === 0) return undefined;
   return {
     fallback: FALLBACKS[config.fallback_policy ?? 'NO_FALLBACK'],
     default_labels: wantedOf(config.default_subset ?? {}),
-    // One without keys finds no host, as in the real server.
-    selectors: selectors
-      .map((selector, index) =>
-        compileSelector(selector, place.field('subset_selectors').index(index)),
-      )
-      .filter(({ keys }) => keys && keys.length > 0),
+    // One without keys finds no host, whatever else it says, as in the real server.
+    selectors: selectors.flatMap((selector, index) =>
+      (selector.keys ?? []).length === 0
+        ? []
+        : compileSelector(selector, place.field('subset_selectors').index(index)),
+    ),
     scales_weights: config.scale_locality_weight,
     panics_to_any: config.panic_mode_any,
     list_as_any: config.list_as_any,
@@ -93,11 +95,6 @@ function compileSelector(selector: Selector | LbSubsetSelector, place: Place): S
     } else if (fallbackKeys.size === keys.size) {
       at.error('fallback_keys_subset cannot be equal to keys');
     }
-  }
-  if (policy !== 'KEYS_SUBSET' && fallbackKeys.size > 0) {
-    place
-      .field('fallback_keys_subset')
-      .error('fallback_keys_subset can be set only for KEYS_SUBSET fallback_policy');
   }
   return {
     keys: inOrder(keys),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileStatic, issuesOf } from '../helpers.js';
+import { any, compileStatic, issuesOf } from '../helpers.js';
 
 const CLUSTER = { name: 'origin', type: 'ORIGINAL_DST', lb_policy: 'CLUSTER_PROVIDED' } as const;
 const planOf = (fields: object) => {
@@ -44,6 +44,12 @@ test('what the real server refuses of such clusters is refused in its words', ()
   assert.match(
     refusal({ lb_policy: 'ROUND_ROBIN' }),
     /LB policy ROUND_ROBIN is not valid for Cluster type ORIGINAL_DST/,
+  );
+  const maglev = any('envoy.extensions.load_balancing_policies.maglev.v3.Maglev', {});
+  const policies = [{ typed_extension_config: { name: 'x', typed_config: maglev } }];
+  assert.match(
+    refusal({ load_balancing_policy: { policies } }),
+    /cluster provided LB not specified but cluster 'origin' provided one/,
   );
   assert.match(
     refusal({ load_assignment: { cluster_name: 'origin' } }),

@@ -11,6 +11,10 @@ function clusterOf(fields: object) {
   return { issues: issuesOf(compiled), cluster: compiled.update.clusters?.[0] };
 }
 
+const policy = (type: string, config: object) => ({
+  policies: [{ typed_extension_config: { name: 'x', typed_config: any(type, config) } }],
+});
+
 const labelled = (labels: Record<string, unknown>) => ({ filter_metadata: { 'envoy.lb': labels } });
 
 test('subsets have sorted keys, and what becomes of requests that find none', () => {
@@ -43,14 +47,24 @@ test('a selector without keys finds nothing, and what becomes of requests stays'
     cluster?.subsets?.selectors?.map(({ keys }) => keys),
     [['v']],
   );
+  const unasked = { keys: [], fallback_keys_subset: ['a'] };
+  assert.deepEqual(clusterOf({ lb_subset_config: { subset_selectors: [unasked] } }).issues, []);
   const alone = clusterOf({ lb_subset_config: { ...config, subset_selectors: [{}] } }).cluster;
   assert.deepEqual(alone?.subsets?.selectors, []);
   assert.equal(alone.subsets.fallback, Subsets_Fallback.DEFAULT);
 });
 
-test('without selectors there are no subsets', () => {
+test('without selectors there are subsets where a policy says so alone', () => {
   const config = { fallback_policy: 'ANY_ENDPOINT' };
   assert.equal(clusterOf({ lb_subset_config: config }).cluster?.subsets, undefined);
+  const { cluster } = clusterOf({
+    load_balancing_policy: policy(`${LB}.subset.v3.Subset`, {
+      ...config,
+      subset_lb_policy: policy(`${LB}.random.v3.Random`, {}),
+    }),
+  });
+  assert.deepEqual(cluster?.subsets?.selectors, []);
+  assert.equal(cluster.subsets.fallback, Subsets_Fallback.ANY);
 });
 
 test('keys to fall back to must be some of the selector, and fewer', () => {
@@ -76,6 +90,7 @@ test('keys to fall back to belong to the policy that falls back to them', () => 
       ],
     },
   });
+  assert.equal(issues.length, 1);
   assert.match(issues[0] ?? '', /can be set only for KEYS_SUBSET/);
 });
 
@@ -94,9 +109,6 @@ test('weights of localities only count within subsets where that is asked for', 
 });
 
 test('a policy of subsets has the balancer of each within', () => {
-  const policy = (type: string, config: object) => ({
-    policies: [{ typed_extension_config: { name: 'x', typed_config: any(type, config) } }],
-  });
   const { cluster, issues } = clusterOf({
     load_balancing_policy: policy(`${LB}.subset.v3.Subset`, {
       subset_selectors: [{ keys: ['a'] }],
