@@ -32,7 +32,8 @@ class HttpCheck::Link final : public net::Mortal,
     answer_ = {};
     is_answering_ = true;
     is_whole_ = false;
-    return codec_->newStream(*this);
+    stream_ = &codec_->newStream(*this);
+    return *stream_;
   }
   // Nobody wants to hear of it any more: it ends once what is under way has.
   void leave() {
@@ -86,13 +87,13 @@ class HttpCheck::Link final : public net::Mortal,
       answer_.is_grpc = type->value().starts_with("application/grpc");
     }
     readGrpcStatus(headers);
-    if (end) finish();
+    goOn(end);
   }
   void onResponseData(std::string_view data, bool end) override {
     const size_t most = check_ ? check_->mostBodyBytes() : 0;
     const size_t room = most - std::min(most, answer_.body.size());
     answer_.body.append(data.substr(0, room));
-    if (end) finish();
+    goOn(end);
   }
   void onResponseTrailers(http::HeaderMap& trailers) override {
     readGrpcStatus(trailers);
@@ -116,8 +117,18 @@ class HttpCheck::Link final : public net::Mortal,
     answer_.grpc_status = error == std::errc() && end == text.data() + text.size() ? status : 2;
   }
 
+  void goOn(bool end) {
+    if (end) {
+      finish();
+    } else if (check_ && check_->knowsEnough(answer_)) {
+      stream_->reset();
+      finish();
+    }
+  }
+
   void finish() {
     is_answering_ = false;
+    stream_ = nullptr;
     if (check_) check_->onAnswer(answer_, is_going_);
   }
 
@@ -132,6 +143,8 @@ class HttpCheck::Link final : public net::Mortal,
   std::unique_ptr<http::ClientCodec> codec_;
   http::ByteMeter meter_;
   Answer answer_;
+  // Null: no answer is awaited.
+  http::ClientStream* stream_ = nullptr;
   bool is_connected_ = false;
   bool is_answering_ = false;
   bool is_whole_ = false;
@@ -291,13 +304,29 @@ void HttpCheck::judge(const Answer& answer) {
 
 // ---- gRPC ----
 
-bool saysServing(std::string_view body) {
-  constexpr size_t kFrameHead = 5;
-  if (body.size() < kFrameHead || body[0] != 0) return false;
+namespace {
+
+constexpr size_t kFrameHead = 5;
+
+// Of the message behind the head of a frame.
+uint32_t messageSize(std::string_view body) {
   uint32_t size = 0;
   for (size_t i = 1; i < kFrameHead; ++i) size = size << 8 | static_cast<uint8_t>(body[i]);
+  return size;
+}
+
+// It is compressed, or there is more than one.
+bool isOtherThanMessage(std::string_view body) {
+  if (body.empty()) return false;
+  return body[0] != 0 || (body.size() > kFrameHead && body.size() - kFrameHead > messageSize(body));
+}
+
+}  // namespace
+
+bool saysServing(std::string_view body) {
+  if (body.size() < kFrameHead || isOtherThanMessage(body)) return false;
+  const uint32_t size = messageSize(body);
   body.remove_prefix(kFrameHead);
-  // One message, and no other.
   if (size != body.size()) return false;
   uint64_t status = 0;
   ProtoReader reader(body);
@@ -339,6 +368,11 @@ void GrpcCheck::sendRequest(http::ClientStream& stream) {
   framed += message;
   stream.sendData(framed, true);
   stream.flush();
+}
+
+// As the real server, which does not wait for the end of what is no answer of gRPC.
+bool GrpcCheck::knowsEnough(const Answer& answer) const {
+  return answer.status != 200 || !answer.is_grpc || isOtherThanMessage(answer.body);
 }
 
 // Events tell statuses of HTTP of checks over plain HTTP alone.

@@ -31,6 +31,8 @@ class HttpCheck : public Check {
   virtual void sendRequest(http::ClientStream& stream);
   // Ends with succeed() or fail().
   virtual void judge(const Answer& answer);
+  // The rest of the answer is not wanted: it is judged as it is so far.
+  virtual bool knowsEnough(const Answer&) const { return false; }
   // How much of a body is kept.
   virtual size_t mostBodyBytes() const;
 
@@ -65,6 +67,7 @@ class GrpcCheck final : public HttpCheck {
  private:
   void sendRequest(http::ClientStream& stream) override;
   void judge(const Answer& answer) override;
+  bool knowsEnough(const Answer& answer) const override;
   size_t mostBodyBytes() const override { return 64 * 1024; }
 };
 
