@@ -55,7 +55,7 @@ function injectedPressure(file: string, host: PressureHost): ReadPressure {
   });
   const look = (): void => {
     try {
-      pressure = parsePressure(readFileSync(file, 'utf8').trim());
+      pressure = parsePressure(readFileSync(file, 'utf8'));
     } catch (error) {
       pressure = undefined;
       failure = error;
@@ -72,12 +72,26 @@ function injectedPressure(file: string, host: PressureHost): ReadPressure {
   return Object.assign(read, { close: () => watch.close() });
 }
 
+// With the blanks of ASCII around it, as the real server takes it.
+const NUMBER = /^[ \t-\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[ \t-\r]*$/i;
+const HEX_NUMBER =
+  /^[ \t-\r]*([+-]?)0x(?=\.?[\da-f])([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?[ \t-\r]*$/i;
+
 function parsePressure(text: string): number {
-  if (!/^([+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|0x[\da-f]+)$/i.test(text))
-    throw new Error('failed to parse injected resource pressure');
-  const pressure = Number(text);
+  const pressure = parseNumber(text);
+  if (pressure === undefined) throw new Error('failed to parse injected resource pressure');
   if (pressure < 0 || pressure > 1) throw new Error('pressure out of range');
   return pressure;
+}
+
+function parseNumber(text: string): number | undefined {
+  const decimal = NUMBER.exec(text)?.[1];
+  if (decimal !== undefined) return Number(decimal);
+  const hex = HEX_NUMBER.exec(text);
+  if (!hex) return undefined;
+  const [, sign, whole = '', fraction = '', exponent = 0] = hex;
+  const digits = parseInt(whole + fraction, 16);
+  return (sign === '-' ? -digits : digits) * 2 ** (Number(exponent) - 4 * fraction.length);
 }
 
 function cgroupMemory(files: CgroupFiles, maxBytes: number | undefined): ReadPressure {

@@ -35,7 +35,10 @@ test('an injected pressure is a number of 0 to 1', (t) => {
 
   assert.equal(said('0.25\n')(), 0.25);
   assert.equal(said('+5.e-1')(), 0.5);
-  for (const text of ['', 'much', '0b1', '0.5 0.6'])
+  assert.equal(said('\t.25 \n')(), 0.25);
+  assert.equal(said('0x0.8')(), 0.5);
+  assert.equal(said('0x1p-2')(), 0.25);
+  for (const text of ['', 'much', '0b1', '0.5 0.6', '\u00a00.5', '0x', '0x.', '1e', 'nan'])
     assert.throws(said(text), /failed to parse injected resource pressure/);
   assert.throws(said('1.5'), /pressure out of range/);
 });
