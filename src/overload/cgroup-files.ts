@@ -17,6 +17,8 @@ export interface CgroupCpu {
   usedMs(): number;
   /** How many processors the group may use; undefined: as many as there are. */
   processors(): number | undefined;
+  /** Whether it may use more than these while others use less. */
+  readonly mayUseMore: boolean;
 }
 
 export class CgroupFiles {
@@ -51,6 +53,7 @@ export class CgroupFiles {
           const [quota = '', period = ''] = this.#text('cpu.max').split(' ');
           return quota === 'max' ? undefined : Number(quota) / Number(period);
         },
+        mayUseMore: false,
       };
     }
     const [shares, used] = ['cpu/cpu.shares', 'cpuacct/cpuacct.usage'];
@@ -59,6 +62,7 @@ export class CgroupFiles {
       usedMs: () => this.#number(used) / 1e6,
       // 1024 shares are what one processor's worth of requests gets.
       processors: () => this.#number(shares) / 1024,
+      mayUseMore: true,
     };
   }
 

@@ -17,7 +17,7 @@ interface CpuTimes {
 /** The machine's. Throws where it does not say. */
 export function hostCpu(root = '/'): () => number {
   const file = join(root, 'proc/stat');
-  return smoothed(() => hostTimes(readFileSync(file, 'utf8')));
+  return smoothed(1, () => hostTimes(readFileSync(file, 'utf8')));
 }
 
 /** Of what the container may use. Throws where there is no cgroup that says. */
@@ -26,7 +26,8 @@ export function containerCpu(files: CgroupFiles, nowMs = monotonicMs): () => num
   if (!cpu) throw new Error('No supported cgroup CPU implementation found');
   let total = 0;
   let lastMs = nowMs();
-  return smoothed(() => {
+  const most = cpu.mayUseMore ? Infinity : 1;
+  return smoothed(most, () => {
     const now = nowMs();
     total += (now - lastMs) * (cpu.processors() ?? availableParallelism());
     lastMs = now;
@@ -43,7 +44,8 @@ function hostTimes(text: string): CpuTimes {
   return { work, total: work + idle };
 }
 
-function smoothed(read: () => CpuTimes): () => number {
+/** `most`: of a share, before it is smoothed. */
+function smoothed(most: number, read: () => CpuTimes): () => number {
   let last = read();
   let pressure = 0;
   return () => {
@@ -53,7 +55,7 @@ function smoothed(read: () => CpuTimes): () => number {
     if (work < 0 || total < 0) throw new Error('the processors count backwards');
     last = now;
     if (total === 0) return pressure;
-    const share = Math.min(1, work / total);
+    const share = Math.min(most, work / total);
     pressure = share * NEW_SHARE + pressure * (1 - NEW_SHARE);
     return pressure;
   };

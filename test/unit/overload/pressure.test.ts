@@ -119,3 +119,26 @@ test('a container is held against the processors that it may use', (t) => {
   // One second of the two that two processors have.
   assert.ok(Math.abs(read() - 0.025) < 1e-9);
 });
+
+test('a container whose shares are no limit may be over them', (t) => {
+  const after = (files: readonly (readonly [string, string])[]): number => {
+    const host = machine(t);
+    for (const [path, text] of files) host.put(`sys/fs/cgroup/${path}`, text);
+    let now = 0;
+    const read = containerCpu(new CgroupFiles(host.root), () => now);
+    now = 1000;
+    host.put('sys/fs/cgroup/cpu.stat', 'usage_usec 2000000\n');
+    host.put('sys/fs/cgroup/cpuacct/cpuacct.usage', '2000000000\n');
+    return read();
+  };
+  const shares = [
+    ['cpu/cpu.shares', '1024\n'],
+    ['cpuacct/cpuacct.usage', '0\n'],
+  ] as const;
+  const quota = [
+    ['cpu.stat', 'usage_usec 0\n'],
+    ['cpu.max', '100000 100000\n'],
+  ] as const;
+  assert.ok(Math.abs(after(shares) - 0.1) < 1e-9);
+  assert.ok(Math.abs(after(quota) - 0.05) < 1e-9);
+});
