@@ -126,6 +126,8 @@ void Check::fail(Failure failure, bool is_retriable) {
 }
 
 void Check::onSaidUnwell() {
+  // Of no check: one that is under way says its own.
+  status_ = 0;
   change({}, HealthFlag::ExcludedImmediately);
   noteFailure(Failure::Passive, false);
 }

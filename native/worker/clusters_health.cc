@@ -13,6 +13,18 @@ using upstream::Cluster;
 using upstream::HealthFlag;
 using upstream::Host;
 
+// As in the real server, lists of hosts are not made anew for what these say, but for a first
+// check.
+constexpr upstream::HealthFlags kUnlisted =
+    HealthFlag::ExcludedImmediately | HealthFlag::ActiveTimeout;
+
+// Whether lists of hosts are to be made anew.
+bool applyTo(Host& host, const upstream::HealthChange& change) {
+  const upstream::HealthFlags before = host.health();
+  if (!host.changeHealth(change.cleared, change.set)) return false;
+  return change.is_first || host.health().without(kUnlisted) != before.without(kUnlisted);
+}
+
 }  // namespace
 
 // What the checks of the one before have found out goes on where there are checks still.
@@ -99,7 +111,7 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
     const std::shared_ptr<Host> host = change.host.lock();
     if (host && change.is_first) host->setAwaitsCheck(false);
     if (change.is_said) checker_.onSaidUnwell(change.cluster, change.host);
-    const bool has_changed = host && host->changeHealth(change.cleared, change.set);
+    const bool has_changed = host && applyTo(*host, change);
     if (has_changed) {
       ++changed[change.cluster];
     } else if (host && change.is_first) {

@@ -352,6 +352,24 @@ TEST("A TCP check wants what is expected to come, and nothing but a connection o
   EXPECT(becomes(proxy, 0, {}) && becomes(proxy, 1, {}));
 }
 
+TEST("Why a host is unwell makes no lists of hosts anew") {
+  std::atomic<bool> answers{true};
+  Origin unwell([&answers](Socket& socket, int) {
+    while (!socket.readMessage().empty()) {
+      if (answers) socket.write("HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n");
+    }
+  });
+  plan::HealthCheck check = everyFewMs();
+  check.timeout_ms = 20;
+  Proxy proxy(checkedPlan({unwell.port()}, check));
+  EXPECT(isChecked(proxy));
+  const auto hosts = [&proxy] { return proxy.dataPlane().clusters().at("origin")->hosts(); };
+  const auto before = hosts();
+  answers = false;
+  EXPECT(becomes(proxy, 0, HealthFlag::FailedActive | HealthFlag::ActiveTimeout));
+  EXPECT(hosts() == before);
+}
+
 TEST("It takes as many failures of the network as configured") {
   Origin gone([](Socket&, int) {});
   plan::HealthCheck check = everyFewMs();
