@@ -281,15 +281,13 @@ bool isIn(uint16_t status, const std::vector<plan::StatusRange>& ranges) {
 
 void HttpCheck::judge(const Answer& answer) {
   setStatus(answer.status);
+  // Before its status, as in the real server.
+  const bool has_body = hasAll(answer.body, plan().receive);
   const bool is_expected =
       plan().expected.empty() ? answer.status == 200 : isIn(answer.status, plan().expected);
-  if (!is_expected) {
+  if (!has_body || !is_expected) {
     if (answer.excludes_host) excludeHost();
-    fail(health::Failure::Active, isIn(answer.status, plan().retriable));
-    return;
-  }
-  if (!hasAll(answer.body, plan().receive)) {
-    fail(health::Failure::Active);
+    fail(health::Failure::Active, has_body && isIn(answer.status, plan().retriable));
     return;
   }
   if (const auto& name = config().serviceName()) {

@@ -370,6 +370,26 @@ TEST("Why a host is unwell makes no lists of hosts anew") {
   EXPECT(hosts() == before);
 }
 
+TEST("A body that is not the one counts at once, whatever its status") {
+  Origin wrong([](Socket& socket, int) {
+    while (!socket.readMessage().empty()) {
+      socket.write(
+          "HTTP/1.1 503 No\r\nx-envoy-immediate-health-check-fail: 1\r\n"
+          "content-length: 2\r\n\r\nno");
+    }
+  });
+  plan::HealthCheck check = everyFewMs();
+  check.unhealthy_threshold = 1'000'000;
+  check.retriable = {{503, 504}};
+  check.receive = {"ok"};
+  Proxy proxy(httpPlan({wrong.port()}));
+  plan::Update checked = checkedPlan({wrong.port()}, check);
+  checked.listeners.clear();
+  checked.route_tables.clear();
+  EXPECT(proxy.dataPlane().apply(checked).empty());
+  EXPECT(becomes(proxy, 0, HealthFlag::FailedActive | HealthFlag::ExcludedImmediately));
+}
+
 TEST("It takes as many failures of the network as configured") {
   Origin gone([](Socket&, int) {});
   plan::HealthCheck check = everyFewMs();
