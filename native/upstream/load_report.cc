@@ -101,30 +101,37 @@ bool readBinary(std::string_view text, LoadReport* report) {
          readMessage(bytes, report);
 }
 
-// "cpu_utilization:0.3, named_metrics.queue:7": each once.
+// As in the real server, costs of requests do not come as text.
+bool putText(std::string_view name, double value, LoadReport* report) {
+  for (const std::string_view map : {"named_metrics.", "utilization."}) {
+    if (!name.starts_with(map)) continue;
+    name.remove_prefix(map.size());
+    if (name.empty()) return false;
+    put(map == "utilization." ? report->utilization : report->named_metrics, name, value);
+    return true;
+  }
+  const auto found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
+                                  [name](const Number& number) { return number.name == name; });
+  if (found == std::end(kNumbers)) return false;
+  report->*found->of = value;
+  return true;
+}
+
+// "cpu_utilization:0.3, named_metrics.queue=7": each once.
 bool readText(std::string_view text, LoadReport* report) {
   std::vector<std::string_view> names;
   bool is_good = true;
   forEachToken(text, [&](std::string_view token) {
     if (token.empty()) return true;
-    const size_t colon = token.find(':');
-    const std::string_view name = trimmed(token.substr(0, colon));
+    const size_t end = token.find_first_of(":=");
+    // A blank behind it would be its own.
+    const std::string_view name = token.substr(0, end);
     double value = 0;
-    is_good = colon != std::string_view::npos && !name.empty() && names.size() < kMostMetrics &&
-              readDouble(trimmed(token.substr(colon + 1)), &value) &&
-              std::find(names.begin(), names.end(), name) == names.end();
-    if (!is_good) return false;
+    is_good = end != std::string_view::npos && !name.empty() && names.size() < kMostMetrics &&
+              readDouble(trimmed(token.substr(end + 1)), &value) && value >= 0 &&
+              std::find(names.begin(), names.end(), name) == names.end() &&
+              putText(name, value, report);
     names.push_back(name);
-    constexpr std::string_view kNamed = "named_metrics.";
-    if (name.starts_with(kNamed)) {
-      is_good = name.size() > kNamed.size();
-      if (is_good) put(report->named_metrics, name.substr(kNamed.size()), value);
-      return is_good;
-    }
-    const auto found = std::find_if(std::begin(kNumbers), std::end(kNumbers),
-                                    [name](const Number& number) { return number.name == name; });
-    is_good = found != std::end(kNumbers);
-    if (is_good) report->*found->of = value;
     return is_good;
   });
   return is_good;

@@ -34,6 +34,10 @@ TEST("A report comes as text, JSON or base64, with either header") {
   EXPECT_EQ(text->rps_fractional, 100.0);
   EXPECT_EQ(text->cpu_utilization, 0.5);
   EXPECT_EQ(text->find("named_metrics.queue").value_or(0), 7.0);
+  const auto equal = reportOf("TEXT rps_fractional= 100, utilization.a=0.5");
+  EXPECT(equal.has_value());
+  EXPECT_EQ(equal->rps_fractional, 100.0);
+  EXPECT_EQ(equal->find("utilization.a").value_or(0), 0.5);
   const auto json = reportOf(
       "JSON {\"rpsFractional\":\"100\",\"mem_utilization\":0.5,\"utilization\":{\"a\":1}}");
   EXPECT(json.has_value());
@@ -51,11 +55,29 @@ TEST("A report comes as text, JSON or base64, with either header") {
 }
 
 TEST("What makes no sense is no report") {
-  for (const char* value :
-       {"", "TEXT", "rps_fractional:100", "TEXT rps_fractional:100,more:1", "TEXT eps:x",
-        "TEXT eps:1,eps:2", "TEXT eps:nan", "TEXT eps:inf", "TEXT named_metrics.:1", "TEXT eps",
-        "JSON {", "JSON []", "JSON {\"eps\":[]}", "JSON {\"other\":1}", "BIN ", "BIN !!!!",
-        "BIN MQAA"}) {
+  for (const char* value : {"",
+                            "TEXT",
+                            "rps_fractional:100",
+                            "TEXT rps_fractional:100,more:1",
+                            "TEXT eps:x",
+                            "TEXT eps:1,eps:2",
+                            "TEXT eps :1",
+                            "TEXT eps:=1",
+                            "TEXT eps:-1",
+                            "TEXT named_metrics.a:-1",
+                            "TEXT request_cost.a:1",
+                            "TEXT utilization.=1",
+                            "TEXT eps:nan",
+                            "TEXT eps:inf",
+                            "TEXT named_metrics.:1",
+                            "TEXT eps",
+                            "JSON {",
+                            "JSON []",
+                            "JSON {\"eps\":[]}",
+                            "JSON {\"other\":1}",
+                            "BIN ",
+                            "BIN !!!!",
+                            "BIN MQAA"}) {
     EXPECT(!reportOf(value).has_value());
   }
 }
