@@ -111,6 +111,8 @@ class WorkerCluster : private net::Deferred {
   // `local`: this proxy and its like; null: nobody knows them.
   void setHosts(std::shared_ptr<const HostSet> hosts,
                 std::shared_ptr<const HostSet> local = nullptr);
+  // Ends connections to hosts that are not well any more, at once or behind their requests.
+  void dropUnwell();
   void setLocalHosts(std::shared_ptr<const HostSet> local);
   const HostSet* hosts() const { return hosts_.get(); }
 
@@ -189,8 +191,6 @@ class WorkerCluster : private net::Deferred {
   Aggregate::Place elsewhere(const HostWish& wish, RetryHosts* retry = nullptr);
   HttpPool* chooseElsewhere(http::Version client, const HostWish& wish, RetryHosts* retry);
   Host* named(std::string_view name);
-  // Connections to hosts that are not well any more.
-  void dropUnwell();
   bool hasOtherHosts(const std::unordered_set<const Host*>& than) const;
   Choice choose(const HostWish& wish, PickContext context);
   // Null: there is none of that address, or, of the first, its health forbids it.

@@ -46,6 +46,10 @@ class WorkerClusters : private net::Deferred {
   // Takes the place of a cluster of the same name, whose connections end after their requests.
   // Null: there is none from here on.
   void set(uint32_t id, std::shared_ptr<Cluster> cluster, std::shared_ptr<const HostSet> hosts);
+  // As WorkerCluster's.
+  void dropUnwell(uint32_t id) {
+    if (id < entries_.size() && entries_[id].live) entries_[id].live->dropUnwell();
+  }
   // Ends what is left of connections.
   void clear();
   // Clusters have been let go of since the last call, and the last holder may have been here.

@@ -152,6 +152,8 @@ void Clusters::regroupByHealth(const std::shared_ptr<Cluster>& cluster, size_t c
   bool is_told = false;
   for (size_t i = 0; i < changes; ++i) is_told |= noteUpdate(*cluster, details);
   regroup(cluster, cluster->hosts()->hosts(), is_told ? delta : nullptr);
+  // As in the real server, what is unwell loses its connections before requests know of it.
+  if (!is_told && delta) delta->push_back(HealthNews{cluster->id()});
 }
 
 void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {

@@ -29,7 +29,12 @@ struct RouteChange {
   std::shared_ptr<const route::RouteTable> table;
 };
 
-using Step = std::variant<ClusterChange, RouteChange>;
+// More is known of hosts of that cluster than the set that workers have says.
+struct HealthNews {
+  uint32_t id = 0;
+};
+
+using Step = std::variant<ClusterChange, RouteChange, HealthNews>;
 using Delta = std::vector<Step>;
 
 }  // namespace fairlead::worker

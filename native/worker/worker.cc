@@ -160,6 +160,8 @@ void Worker::apply(const ClusterChange& change) {
   clusters_.set(change.id, change.cluster, change.hosts);
 }
 
+void Worker::apply(const HealthNews& news) { clusters_.dropUnwell(news.id); }
+
 void Worker::apply(const RouteChange& change) { context_.routes.set(change.slot, change.table); }
 
 // ---- listeners ----

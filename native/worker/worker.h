@@ -139,6 +139,7 @@ class Worker final : private net::ListenerDirectory,
   void takeUp();
   void onDeferred() override { takeUp(); }
   void apply(const ClusterChange& change);
+  void apply(const HealthNews& news);
   void apply(const RouteChange& change);
   // The end, of which each turn does what it can. False: it is over.
   bool finish();

@@ -268,7 +268,7 @@ TEST("The end of a round is of the cluster that waited for it, not of the next a
     return &*place;
   };
   const upstream::Cluster* const former = live();
-  checker.beginRound(former->life());
+  checker.beginRound(former->life(), false);
   const upstream::Cluster* const next = live();
   EXPECT(next == former);
   const auto heard = inbox->take();
