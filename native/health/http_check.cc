@@ -102,6 +102,7 @@ class HttpCheck::Link final : public net::Mortal,
   void onResponseReadEnd() override {}
   void onResponseReset(http::ResetReason, std::string_view) override {
     is_answering_ = false;
+    stream_ = nullptr;
     if (check_) check_->onReset();
   }
   void onUpstreamWritable() override {}

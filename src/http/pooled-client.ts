@@ -53,6 +53,8 @@ export class PooledClient {
   readonly #longestBytes: number;
   readonly #startMs = monotonicMs();
   #raw: Socket | undefined;
+  /** Ends a dial that is under way. */
+  #giveUp: (() => void) | undefined;
   #state: 'new' | 'open' | 'closed' = 'new';
   #isEndedHere = false;
   /** Undefined: TLS has yet to agree on it. */
@@ -104,6 +106,8 @@ export class PooledClient {
   /** Whether another request may go this way now. */
   get hasRoom(): boolean {
     if (this.#state === 'closed' || this.#isEndedHere) return false;
+    const { maxRequests } = this.#plan;
+    if (maxRequests > 0 && this.#total + this.#waiting.size >= maxRequests) return false;
     return this.#active < (this.#isHttp2 ? MOST_STREAMS : 1);
   }
 
@@ -193,6 +197,7 @@ export class PooledClient {
   close(): void {
     if (this.#state === 'closed') return;
     this.#isEndedHere = true;
+    this.#giveUp?.();
     unawaited('an HTTP connection', this.#client.destroy());
     if (!this.#raw) this.#onClose();
   }
@@ -229,8 +234,9 @@ export class PooledClient {
     stats.countOn(this.#host, isLate ? 'rq_timeout' : 'rq_error');
     if (isLate) stats.count('upstream_rq_timeout');
     else if (!wasAsked) stats.count('upstream_rq_pending_failure_eject');
-    // Of HTTP/2, one request ends and the others go on.
-    if (!this.#isHttp2 || this.#state === 'new') {
+    // Of HTTP/2, one request ends and the others go on, or wait on.
+    const isNobodys = this.#state === 'new' && this.#waiting.size === 0;
+    if (!this.#isHttp2 || isNobodys) {
       this.#hadActive = wasAsked;
       this.close();
     }
@@ -244,7 +250,7 @@ export class PooledClient {
       done(new Error('the connection was closed'), null);
       return;
     }
-    dial(this.#plan, this.#host, {
+    this.#giveUp = dial(this.#plan, this.#host, {
       onOpen: (socket, raw) => {
         this.#raw = raw;
         this.#state = 'open';

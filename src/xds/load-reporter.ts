@@ -81,6 +81,13 @@ interface Group {
   }[];
 }
 
+/** A cluster, since it was told of last, and what had been counted by then. */
+interface Watched {
+  sinceMs: number;
+  hosts: ReadonlyMap<string, Loads>;
+  unsent: Unsent;
+}
+
 const NOTHING: TakenLoads = { dropped: 0, shed: 0, category: '' };
 const NONE: Loads = { issued: 0, succeeded: 0, failed: 0, active: 0 };
 
@@ -91,10 +98,8 @@ export class LoadReporter {
   #send: ((message: Uint8Array) => void) | undefined;
   #asked: Response | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Since when the clusters that are asked for are watched, and what their hosts had counted by then. */
-  readonly #since = new Map<string, number>();
-  readonly #before = new Map<string, Loads>();
-  readonly #unsentBefore = new Map<string, Unsent>();
+  /** The clusters that are asked for. */
+  readonly #watched = new Map<string, Watched>();
 
   constructor(host: LoadReporterHost) {
     this.#host = host;
@@ -136,18 +141,23 @@ export class LoadReporter {
     this.#asked = message as Response;
     const wanted = this.#wanted();
     const names = new Set(wanted.map(({ name }) => name));
-    for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name);
+    for (const name of this.#watched.keys()) if (!names.has(name)) this.#watched.delete(name);
     for (const { name } of wanted) this.#begin(name);
     this.#again();
   }
 
   /** A cluster that is watched already goes on. */
-  #begin(name: string): void {
-    if (this.#since.has(name)) return;
-    this.#since.set(name, performance.now());
-    const keys = new HostKeys(name);
-    for (const host of this.#hosts(name)) this.#before.set(keys.of(host), loadsOf(host));
-    this.#unsentBefore.set(name, this.#takeLoads(name));
+  #begin(name: string): Watched {
+    const known = this.#watched.get(name);
+    if (known) return known;
+    const keys = new HostKeys();
+    const watched = {
+      sinceMs: performance.now(),
+      hosts: new Map(this.#hosts(name).map((host) => [keys.of(host), loadsOf(host)] as const)),
+      unsent: unsentOf(this.#takeLoads(name)),
+    };
+    this.#watched.set(name, watched);
+    return watched;
   }
 
   #again(): void {
@@ -173,24 +183,25 @@ export class LoadReporter {
       node.text(text(10), FEATURE);
     });
     for (const cluster of clusters) {
-      this.#begin(cluster.name);
-      out.message(text(2), cluster, (inner, one) => this.#writeCluster(inner, one));
+      const watched = this.#begin(cluster.name);
+      out.message(text(2), cluster, (inner, one) => this.#writeCluster(inner, one, watched));
     }
     // As the real server counts: a report is a response to what the service wants.
     this.#count('responses');
     this.#send?.(out.finish());
   }
 
-  #writeCluster(out: WireWriter, { name, serviceName }: ReportedCluster): void {
+  #writeCluster(out: WireWriter, cluster: ReportedCluster, watched: Watched): void {
+    const { name, serviceName } = cluster;
     const now = performance.now();
-    const ms = now - (this.#since.get(name) ?? now);
-    this.#since.set(name, now);
+    const ms = now - watched.sinceMs;
+    watched.sinceMs = now;
     out.text(text(1), name);
     const taken = this.#takeLoads(name);
-    const groups = this.#groups(name, taken.hosts ?? []);
+    const groups = this.#groups(name, watched, taken.hosts ?? []);
     for (const group of groups) out.message(text(2), group, this.#writeGroup);
-    const { dropped, shed } = unsentSince(this.#unsentBefore.get(name), taken);
-    this.#unsentBefore.set(name, taken);
+    const { dropped, shed } = unsentSince(watched.unsent, taken);
+    watched.unsent = unsentOf(taken);
     if (dropped + shed > 0) out.number(number(3), dropped + shed);
     out.message(text(4), ms, (duration) => {
       duration.number(number(1), Math.floor(ms / 1000));
@@ -206,14 +217,15 @@ export class LoadReporter {
   }
 
   /** Those that had anything to do. */
-  #groups(cluster: string, reported: readonly Metrics[]): Group[] {
+  #groups(cluster: string, watched: Watched, reported: readonly Metrics[]): Group[] {
     const groups = new Map<string, Group>();
-    const keys = new HostKeys(cluster);
+    const keys = new HostKeys();
+    const counted = new Map<string, Loads>();
     for (const [index, host] of this.#hosts(cluster).entries()) {
       const key = keys.of(host);
       const now = loadsOf(host);
-      const before = this.#before.get(key) ?? NONE;
-      this.#before.set(key, now);
+      const before = watched.hosts.get(key) ?? NONE;
+      counted.set(key, now);
       const loads = {
         issued: now.issued - before.issued,
         succeeded: now.succeeded - before.succeeded,
@@ -227,6 +239,7 @@ export class LoadReporter {
       group.loads = sumOf(group.loads, loads);
       group.hosts.push({ host, loads, metrics: reported[index] ?? {} });
     }
+    watched.hosts = counted;
     return [...groups.values()].filter(({ loads }) => Object.values(loads).some((one) => one > 0));
   }
 
@@ -274,8 +287,10 @@ export class LoadReporter {
   }
 }
 
+const unsentOf = ({ dropped, shed }: Unsent): Unsent => ({ dropped, shed });
+
 /** A cluster that has come in the place of another counts from the start. */
-function unsentSince(before: Unsent = NOTHING, now: Unsent): Unsent {
+function unsentSince(before: Unsent, now: Unsent): Unsent {
   const isSame = now.dropped >= before.dropped && now.shed >= before.shed;
   if (!isSame) return now;
   return { dropped: now.dropped - before.dropped, shed: now.shed - before.shed };
@@ -290,15 +305,10 @@ function writeLoads(out: WireWriter, loads: Loads, issuedField: number): void {
 
 /** The hosts of a cluster in their order: the same address may be there several times, in several localities. */
 class HostKeys {
-  readonly #cluster: string;
   readonly #seen = new Map<string, number>();
 
-  constructor(cluster: string) {
-    this.#cluster = cluster;
-  }
-
   of({ address, hostname = '' }: LiveHost): string {
-    const key = JSON.stringify([this.#cluster, address, hostname]);
+    const key = JSON.stringify([address, hostname]);
     const nth = this.#seen.get(key) ?? 0;
     this.#seen.set(key, nth + 1);
     return `${key} ${nth}`;

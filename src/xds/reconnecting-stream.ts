@@ -68,7 +68,10 @@ export class ReconnectingStream {
 
   /** What has come on it makes no sense: there is another stream. */
   breakOff(message: string): void {
-    this.#stream?.cancel();
+    const stream = this.#stream;
+    // Once of each: what came with it may make no sense, either.
+    if (!stream) return;
+    stream.cancel();
     this.#end({ code: 'INTERNAL', message });
   }
 
@@ -76,6 +79,8 @@ export class ReconnectingStream {
     if (!this.#client || this.#isStopped) return;
     const stream = this.#client.open(this.#method, {
       onMessage: (bytes) => {
+        // What came along with what the stream was broken off for.
+        if (this.#stream !== stream) return;
         this.#attempts = 0;
         this.#events.onMessage(bytes);
       },

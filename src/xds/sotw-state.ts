@@ -93,9 +93,10 @@ export class SotwState extends TypeState {
     this.#sent = { names, isEmpty };
     this.#error = this.#answer?.error ?? this.#error;
     this.#answer = undefined;
-    // As the real server: one that has had to wait tells what is so by then.
+    // As the real server: one that has had to wait tells what is so by then, and of a refusal that has come
+    // meanwhile with its nonce; its own request tells of it again.
     return () => {
-      const error = this.#error;
+      const error = this.#answer?.error ?? this.#error;
       this.#error = undefined;
       return encodeSotw({
         ...{ node, url: this.url, version: this.version, nonce: this.#nonce, error },

@@ -14,6 +14,7 @@ async function pool(
   t: TestContext,
   server: Server,
   speaks: GrpcClusterPlan['speaks'],
+  maxRequests = 0,
 ): Promise<{ readonly pool: HttpPool; readonly counted: ReadonlyMap<string, number> }> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host: ControlHost = {
@@ -24,8 +25,8 @@ async function pool(
   const native = {
     chooseHost: () => host,
     hostAdd: () => undefined,
-    takeBudget: () => true,
-    returnBudget: () => undefined,
+    takeBudget: (_: string, budget: string) => stats.count(`taken ${budget}`) !== undefined,
+    returnBudget: (_: string, budget: string) => void stats.count(`taken ${budget}`, -1),
     countAnswer: () => undefined,
     addHttp2Stats: () => undefined,
     addTo: () => true,
@@ -45,7 +46,7 @@ async function pool(
       maxConnectionMs: 0,
       maxStreamMs: 0,
     },
-    ...{ maxRequests: 0, http2: { settings: {} }, speaks },
+    ...{ maxRequests, http2: { settings: {} }, speaks },
   };
   const made = new HttpPool('one', () => plan, { native, stats }, LONGEST_BYTES);
   t.after(() => {
@@ -109,4 +110,40 @@ test('an answer that is too long breaks off', async (t) => {
     const { pool: http } = await pool(t, server, speaks);
     assert.equal(await http.ask(get('/')), undefined, speaks);
   }
+});
+
+test('what is given up while its connection is dialled takes no more than itself along', async (t) => {
+  const h2 = createHttp2((_, response) => response.end('ok'));
+  const h1 = createHttp1((_, response) => response.end('ok'));
+  for (const [server, speaks, connections] of [
+    [h2, 'HTTP/2', 1],
+    [h1, 'HTTP/1', 2],
+  ] as const) {
+    const { pool: http, counted } = await pool(t, server, speaks);
+    const [late, other] = await Promise.all([
+      http.ask(get('/', AbortSignal.abort())),
+      http.ask(get('/')),
+    ]);
+    assert.equal(late?.status, 504);
+    assert.equal(other?.body.toString(), 'ok', speaks);
+    assert.equal(counted.get('upstream_cx_total'), connections, speaks);
+    assert.equal(counted.get('upstream_cx_active'), 1, speaks);
+    assert.equal(counted.get('taken connections'), 1);
+    assert.equal(counted.get('taken pending_requests'), 0);
+    assert.equal(counted.get('taken requests'), 0);
+    assert.equal(counted.get('upstream_rq_pending_active'), 0);
+    assert.equal(counted.get('upstream_rq_active'), 0);
+  }
+});
+
+test('a connection of HTTP/2 carries no more requests than its cluster allows', async (t) => {
+  const server = createHttp2((_, response) => response.end('ok'));
+  const { pool: http, counted } = await pool(t, server, 'HTTP/2', 2);
+  const answers = await Promise.all(['/a', '/b', '/c'].map((path) => http.ask(get(path))));
+  assert.deepEqual(
+    answers.map((answer) => answer?.status),
+    [200, 200, 200],
+  );
+  assert.equal(counted.get('upstream_cx_total'), 2);
+  assert.equal(counted.get('upstream_cx_max_requests'), 1);
 });

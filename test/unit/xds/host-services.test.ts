@@ -189,8 +189,13 @@ test('a stream on which there is no LoadStatsResponse is left for another', asyn
   const reporter = new LoadReporter({ ...parts, native, clusters: () => [] });
   await reporter.start();
   streams[0]?.onMessage(Buffer.from([text(1), 255]));
+  // What came along with it is of no use, be it well or not.
+  streams[0]?.onMessage(Buffer.from([text(1), 255]));
+  streams[0]?.onMessage(wantsShop());
   assert.equal(counts.get('load_reporter.errors'), 1);
   assert.equal(counts.get('load_reporter.requests'), undefined);
+  context.mock.timers.tick(5000);
+  assert.equal(streams.length, 2);
   context.mock.timers.tick(5000);
   assert.equal(streams.length, 2);
   reporter.stop();
