@@ -235,8 +235,8 @@ class DataPlane {
   // By name: those that have waited take their places, and workers hear of all of them at once. Of
   // others, that they wait for nothing.
   void endWaits(const std::vector<std::string>& clusters);
-  // By name: whether one waits for its hosts, or for its name. One that no longer does, and is not in its
-  // place yet, takes it.
+  // By name: whether one waits for its hosts, or for its name. One that no longer does, and is not
+  // in its place yet, takes it.
   void setWarming(const std::string& cluster, bool is_warming) {
     if (!is_warming) return endWaits({cluster});
     clusters_.setWarming(cluster, true);

@@ -261,9 +261,13 @@ test('chains are chosen by the server name that a client sends, before the hands
 
 test('secrets from files take the place of others for new connections; wrong ones change nothing', async (t) => {
   const folder = makeFolder(t);
-  const [pair, authority, chainFile, keyFile] = ['pair', 'authority', 'crt', 'key'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string, string];
+  const [pair, chainFile, keyFile] = ['pair', 'crt', 'key'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // Whatever is moved into the folder of the pair's files has them read again.
+  const authority = join(makeFolder(t), 'authority');
   putText(chainFile, SERVER_CERTIFICATE);
   putText(keyFile, SERVER_KEY);
   const files = { certificate_chain: { filename: chainFile }, private_key: { filename: keyFile } };
