@@ -29,6 +29,7 @@ export class Epoch {
   #originalStartMs: number;
   #generation: number;
   #isInitializing = true;
+  #hasLostParent = false;
   #parent: ParentLink | undefined;
   #child: ChildLink | undefined;
   /** Addresses that came from the parent, once this process accepts connections. */
@@ -64,6 +65,11 @@ export class Epoch {
   /** When epoch 0 started: milliseconds since 1970. */
   get originalStartMs(): number {
     return this.#originalStartMs;
+  }
+
+  /** It was killed while this process attached to it. */
+  get hasLostParent(): boolean {
+    return this.#hasLostParent;
   }
 
   get isInitializing(): boolean {
@@ -103,6 +109,7 @@ export class Epoch {
         if (error instanceof ParentRefuses && elder === first)
           throw new RestartError(error.message);
         if (!(error instanceof ParentRefuses || error instanceof ParentGone)) throw error;
+        if (error instanceof ParentGone) this.#hasLostParent = true;
         this.#log.error('main', `${error.message}: starting without it`);
       }
     }

@@ -43,6 +43,7 @@ import { showFirstFigures } from './first-figures.js';
 import { describeRefusal } from './refusal.js';
 import type { SpanExport } from './span-export.js';
 import { Drain } from '../lifecycle/drain.js';
+import { listenAtLast } from './listen-at-last.js';
 import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
@@ -64,6 +65,9 @@ export interface ServerOptions {
   /** Absent: there are no hot restarts. Whoever made it closes it. */
   readonly epoch?: Epoch;
 }
+
+/** For how long a parent that was killed may keep the admin address. */
+const ENDING_MS = 1000;
 
 export class Server implements AdminHost, RestartHost {
   readonly options: Options;
@@ -399,9 +403,11 @@ export class Server implements AdminHost, RestartHost {
       this.log.info('main', 'there is no admin server: the bootstrap has no admin address');
       return;
     }
-    this.#admin = new AdminServer(this, plan);
+    const admin = new AdminServer(this, plan);
+    this.#admin = admin;
+    const graceMs = this.#epoch?.hasLostParent ? ENDING_MS : 0;
     try {
-      await this.#admin.listen(inherited);
+      await listenAtLast(() => admin.listen(inherited), graceMs);
     } catch (error) {
       throw new StartError(`admin server: ${(error as Error).message}`);
     }
