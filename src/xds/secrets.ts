@@ -1,6 +1,7 @@
 // Secrets that come by SDS, and the transport sockets that are made again when one comes, or when a
 // file that it names is replaced.
-import { startImmediate } from '../base/timers.js';
+import { monotonicMs } from '../base/clock.js';
+import { startImmediate, startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
 import type { LiveSources, SecretSource } from '../plan/live-sources.js';
 import { readTextSource } from '../plan/message/data-source.js';
@@ -21,6 +22,10 @@ interface Socket {
 const keyOf = ({ kind, name, source }: SecretRequest): string =>
   JSON.stringify([kind, name, source]);
 
+/** From a plan to the data plane: a listener may wait for what it needs. */
+const LONGEST_WAY_MS = 600_000;
+const TELL_AGAIN_MS = 200;
+
 export class Secrets {
   readonly #native: NativeProxy;
   readonly #host: Subscribing;
@@ -30,6 +35,9 @@ export class Secrets {
   readonly #announced = new Set<string>();
   /** Of filters and formats, by their numbers. */
   readonly #texts = new Map<number, SecretSource>();
+  /** Until when what the data plane does not know yet, as a listener that is on its way, is told of again. */
+  readonly #untaken = new Map<number, number>();
+  #again: NodeJS.Timeout | undefined;
   readonly #live: LiveSources;
   #isStarted = false;
 
@@ -40,7 +48,10 @@ export class Secrets {
     live.secretText = (request) => this.#textOf(this.#subscriptions.get(keyOf(request))?.offered);
     live.follow((id, source) => {
       if (source.kind !== 'secret') return;
-      if (source.use !== 'own') this.#texts.set(id, source);
+      if (source.use !== 'own') {
+        this.#texts.set(id, source);
+        this.#untaken.set(id, monotonicMs() + LONGEST_WAY_MS);
+      }
       this.#subscribe(source.request);
       // What filters have that are no longer is forgotten once they are asked again.
       const key = keyOf(source.request);
@@ -118,6 +129,7 @@ export class Secrets {
   }
 
   stop(): void {
+    clearTimeout(this.#again);
     for (const one of this.#subscriptions.values()) one.stop();
   }
 
@@ -165,10 +177,31 @@ export class Secrets {
       const isText = this.#texts.get(id)?.use === 'text';
       const text = { name: this.#live.nameOfSecret(id), value: Buffer.from(value) };
       const update = isText ? { live_texts: [text] } : { secrets: [{ id, value }] };
-      if (this.#native.apply(encodeUpdate(update)).length === 0) continue;
+      if (this.#native.apply(encodeUpdate(update)).length === 0) {
+        this.#untaken.delete(id);
+        continue;
+      }
+      if ((this.#untaken.get(id) ?? 0) > monotonicMs()) {
+        this.#tellAgain();
+        continue;
+      }
+      this.#untaken.delete(id);
       this.#texts.delete(id);
       this.#live.delete(id);
     }
+  }
+
+  /** What it is told by then may be later than what the listener came with. */
+  #tellAgain(): void {
+    this.#again ??= startTimeout(() => {
+      this.#again = undefined;
+      const requests = [...this.#untaken.keys()].flatMap(
+        (id) => this.#texts.get(id)?.request ?? [],
+      );
+      for (const key of new Set(requests.map(keyOf))) {
+        this.#tell(this.#subscriptions.get(key)?.offered, key);
+      }
+    }, TELL_AGAIN_MS).unref();
   }
 
   #dependents(key: string): TlsSocketPlan[] {
