@@ -98,11 +98,16 @@ function duration(out: WireWriter, field: number, ms: number): void {
   out.message(text(field), ms, (inner) => inner.number(number(2), ms * 1e6));
 }
 
-test('a service hears what clusters have had to do', async (t) => {
+/** Loads of the shop, every 100 ms. */
+function wantsShop(): Uint8Array {
   const asks = new WireWriter();
   asks.text(text(1), 'shop');
   duration(asks, 2, 100);
-  const { port, heard } = await serve(t, LOADS, asks.finish());
+  return asks.finish();
+}
+
+test('a service hears what clusters have had to do', async (t) => {
+  const { port, heard } = await serve(t, LOADS, wantsShop());
   const shop = await origin(t);
   const proxy = await startProxy(
     t,
@@ -121,10 +126,7 @@ test('a service hears what clusters have had to do', async (t) => {
 });
 
 test('a service hears of requests that no host was asked for', async (t) => {
-  const asks = new WireWriter();
-  asks.text(text(1), 'shop');
-  duration(asks, 2, 100);
-  const { port, heard } = await serve(t, LOADS, asks.finish());
+  const { port, heard } = await serve(t, LOADS, wantsShop());
   const shop = await origin(t);
   const proxy = await startProxy(
     t,
@@ -150,10 +152,7 @@ test('a service hears of requests that no host was asked for', async (t) => {
 });
 
 test('a service hears what hosts say of their load, as far as it is to be told', async (t) => {
-  const asks = new WireWriter();
-  asks.text(text(1), 'shop');
-  duration(asks, 2, 100);
-  const { port, heard } = await serve(t, LOADS, asks.finish());
+  const { port, heard } = await serve(t, LOADS, wantsShop());
   const load = 'TEXT cpu_utilization:0.5,named_metrics.queue:3,named_metrics.secret:1';
   const shop = await origin(t, { 'endpoint-load-metrics': load });
   const proxy = await startProxy(

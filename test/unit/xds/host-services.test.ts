@@ -47,6 +47,15 @@ function played() {
   };
 }
 
+/** A reporter without clusters, and its service. */
+async function reportingNothing() {
+  const service = played();
+  const native = { addLoadReporterStats: () => 'load_reporter.' } as unknown as NativeProxy;
+  const reporter = new LoadReporter({ ...service.parts, native, clusters: () => [] });
+  await reporter.start();
+  return { ...service, reporter };
+}
+
 const withTimers = (context: TestContext): void =>
   context.mock.timers.enable({ apis: ['setTimeout'] });
 
@@ -184,10 +193,7 @@ test('what one stream asked for is told of on the next at once; the end of the f
 
 test('a stream on which there is no LoadStatsResponse is left for another', async (context) => {
   withTimers(context);
-  const { counts, streams, parts } = played();
-  const native = { addLoadReporterStats: () => 'load_reporter.' } as unknown as NativeProxy;
-  const reporter = new LoadReporter({ ...parts, native, clusters: () => [] });
-  await reporter.start();
+  const { counts, streams, reporter } = await reportingNothing();
   streams[0]?.onMessage(Buffer.from([text(1), 255]));
   // What came along with it is of no use, be it well or not.
   streams[0]?.onMessage(Buffer.from([text(1), 255]));
@@ -203,10 +209,7 @@ test('a stream on which there is no LoadStatsResponse is left for another', asyn
 
 test('a stream that ends is opened anew after five seconds', async (context) => {
   withTimers(context);
-  const { counts, streams, parts } = played();
-  const native = { addLoadReporterStats: () => 'load_reporter.' } as unknown as NativeProxy;
-  const reporter = new LoadReporter({ ...parts, native, clusters: () => [] });
-  await reporter.start();
+  const { counts, streams, reporter } = await reportingNothing();
   streams[0]?.onEnd({ code: 'UNAVAILABLE', message: '' } as never);
   assert.equal(counts.get('load_reporter.errors'), 1);
   context.mock.timers.tick(4999);
