@@ -6,11 +6,11 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } f
 import type { Socket } from 'node:net';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import { guarded } from '../base/bugs.js';
-import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
+import { ConnectionCounts } from './connection-counts.js';
 import { dial } from './dial.js';
-import { sslFaultOf, type DialFailure } from './dial-failure.js';
+import type { DialFailure } from './dial-failure.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
 import { startTimeout } from '../base/timers.js';
 
@@ -29,13 +29,12 @@ export class Connection {
   readonly #cluster: GrpcClusterPlan;
   readonly #stats: ClusterStats;
   readonly #onClosed: (connection: Connection) => void;
-  readonly #startMs = monotonicMs();
+  readonly #counts: ConnectionCounts;
   readonly #waiters = new Set<ConnectionWaiter>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #state: State = 'connecting';
   #giveUp: () => void;
   #session: ClientHttp2Session | undefined;
-  #raw: Socket | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #active = 0;
   #total = 0;
@@ -43,9 +42,6 @@ export class Connection {
   #isEndedHere = false;
   /** When it ended, streams were on it. */
   #hadActive = false;
-  #countedIn = 0;
-  #countedOut = 0;
-  #shownBuffered = 0;
 
   constructor(
     cluster: GrpcClusterPlan,
@@ -58,15 +54,9 @@ export class Connection {
     this.#stats = stats;
     this.#onClosed = onClosed;
     stats.showHttp2();
-    stats.count('upstream_cx_total');
+    this.#counts = new ConnectionCounts(stats, host);
     stats.count('upstream_cx_http2_total');
-    stats.move('upstream_cx_active', 1);
     stats.count('http2.nghttp2_upstream_connections');
-    stats.countOn(host, 'cx_total');
-    stats.countOn(host, 'cx_active');
-    // The first connection to a host is opened whatever the limit.
-    if (!stats.take('connections')) stats.count('upstream_cx_overflow');
-    stats.take('connection_pools');
     this.#giveUp = dial(cluster, host, {
       onOpen: (socket, raw) => this.#open(socket, raw),
       onFailure: (failure) => this.#fail(failure),
@@ -164,23 +154,11 @@ export class Connection {
 
   /** What has gone over the network since the previous call. */
   countBytes(): void {
-    if (!this.#raw) return;
-    const { bytesRead, bytesWritten } = this.#raw;
-    if (bytesRead > this.#countedIn) {
-      this.#stats.count('upstream_cx_rx_bytes_total', bytesRead - this.#countedIn);
-      // What was read last, as the real server shows it.
-      this.#showBuffered(bytesRead - this.#countedIn);
-      this.#countedIn = bytesRead;
-    }
-    if (bytesWritten > this.#countedOut) {
-      this.#stats.count('upstream_cx_tx_bytes_total', bytesWritten - this.#countedOut);
-      this.#countedOut = bytesWritten;
-    }
+    this.#counts.countBytes();
   }
 
-  #showBuffered(bytes: number): void {
-    this.#stats.move('upstream_cx_rx_bytes_buffered', bytes - this.#shownBuffered);
-    this.#shownBuffered = bytes;
+  get #ender(): 'local' | 'remote' {
+    return this.#isEndedHere ? 'local' : 'remote';
   }
 
   #moveActive(amount: number): void {
@@ -196,9 +174,7 @@ export class Connection {
 
   #open(socket: Socket, raw: Socket): void {
     const { http2, maxConnectionMs } = this.#cluster;
-    this.#raw = raw;
-    this.#stats.record('upstream_cx_connect_ms', monotonicMs() - this.#startMs);
-    this.#stats.countHandshake(socket);
+    this.#counts.opened(socket, raw);
     const session = connect('http://host', {
       createConnection: () => socket,
       settings: { enablePush: false, ...http2.settings },
@@ -241,14 +217,8 @@ export class Connection {
   }
 
   #fail(failure: DialFailure): void {
-    this.#stats.count('upstream_cx_connect_fail');
-    if (failure.kind === 'timeout') {
-      this.#isEndedHere = true;
-      this.#stats.count('upstream_cx_connect_timeout');
-    }
-    const fault = sslFaultOf(failure);
-    if (fault !== undefined) this.#stats.count(fault);
-    this.#stats.countOn(this.host, 'cx_connect_fail');
+    if (failure.kind === 'timeout') this.#isEndedHere = true;
+    this.#counts.failed(failure);
     const waiters = this.#takeWaiters();
     this.#end();
     for (const waiter of waiters) waiter.onFailed(failure);
@@ -262,13 +232,9 @@ export class Connection {
 
   #onSessionClosed(): void {
     this.countBytes();
-    if (this.#hadActive || this.#active > 0) {
-      const who = this.#isEndedHere ? 'local' : 'remote';
-      this.#stats.count('upstream_cx_destroy_with_active_rq');
-      this.#stats.count(`upstream_cx_destroy_${who}_with_active_rq`);
-    }
+    if (this.#hadActive || this.#active > 0) this.#counts.brokenOff(this.#ender);
     this.#stats.record('upstream_rq_per_cx', this.#total);
-    this.#showBuffered(0);
+    this.#counts.showBuffered(0);
     this.#end();
   }
 
@@ -277,13 +243,7 @@ export class Connection {
     this.#state = 'closed';
     clearTimeout(this.#idleTimer);
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#stats.count('upstream_cx_destroy');
-    this.#stats.count(`upstream_cx_destroy_${this.#isEndedHere ? 'local' : 'remote'}`);
-    this.#stats.move('upstream_cx_active', -1);
-    this.#stats.countOn(this.host, 'cx_active', -1);
-    this.#stats.giveBack('connections');
-    this.#stats.giveBack('connection_pools');
-    this.#stats.record('upstream_cx_length_ms', monotonicMs() - this.#startMs);
+    this.#counts.closed(this.#ender);
     this.#onClosed(this);
   }
 

@@ -7,8 +7,8 @@ import { monotonicMs } from '../base/clock.js';
 import { undici } from '../base/late-modules.js';
 import { LONGEST_TIMER_MS, startTimeout } from '../base/timers.js';
 import type { ClusterStats } from '../grpc/cluster-stats.js';
+import { ConnectionCounts } from '../grpc/connection-counts.js';
 import { dial } from '../grpc/dial.js';
-import { sslFaultOf } from '../grpc/dial-failure.js';
 import type { ControlHost } from '../native.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
 
@@ -51,8 +51,8 @@ export class PooledClient {
   readonly #onClosed: () => void;
   readonly #client: Undici.Client;
   readonly #longestBytes: number;
-  readonly #startMs = monotonicMs();
-  #raw: Socket | undefined;
+  readonly #counts: ConnectionCounts;
+  #isOpened = false;
   /** Ends a dial that is under way. */
   #giveUp: (() => void) | undefined;
   #state: 'new' | 'open' | 'closed' = 'new';
@@ -65,9 +65,6 @@ export class PooledClient {
   /** A request broke off, which ends it. */
   #hadActive = false;
   #total = 0;
-  #countedIn = 0;
-  #countedOut = 0;
-  #shownBuffered = 0;
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -81,13 +78,8 @@ export class PooledClient {
     this.#plan = plan;
     this.#stats = stats;
     this.#onClosed = onClosed;
-    stats.count('upstream_cx_total');
+    this.#counts = new ConnectionCounts(stats, host);
     if (plan.speaks !== 'what TLS agrees on') this.#speak(plan.speaks === 'HTTP/2');
-    stats.move('upstream_cx_active', 1);
-    stats.countOn(host, 'cx_total');
-    stats.countOn(host, 'cx_active');
-    if (!stats.take('connections')) stats.count('upstream_cx_overflow');
-    stats.take('connection_pools');
     const { Client } = undici();
     this.#longestBytes = longestBytes;
     this.#client = new Client('http://cluster', {
@@ -137,7 +129,7 @@ export class PooledClient {
     } finally {
       this.#active--;
       this.#endWait(request);
-      this.#countBytes();
+      this.#counts.countBytes();
       this.#closeIfWorn();
       this.#onIdle();
     }
@@ -199,7 +191,7 @@ export class PooledClient {
     this.#isEndedHere = true;
     this.#giveUp?.();
     unawaited('an HTTP connection', this.#client.destroy());
-    if (!this.#raw) this.#onClose();
+    if (!this.#isOpened) this.#onClose();
   }
 
   #onAsked(): void {
@@ -252,10 +244,9 @@ export class PooledClient {
     }
     this.#giveUp = dial(this.#plan, this.#host, {
       onOpen: (socket, raw) => {
-        this.#raw = raw;
+        this.#isOpened = true;
         this.#state = 'open';
-        this.#stats.record('upstream_cx_connect_ms', monotonicMs() - this.#startMs);
-        this.#stats.countHandshake(socket);
+        this.#counts.opened(socket, raw);
         raw.once('close', () => this.#onClose());
         raw.unref();
         const agreed = socket as AgreedSocket;
@@ -272,55 +263,23 @@ export class PooledClient {
         done(null, this.#isHttp2 ? socket : withoutConnectionHeader(socket));
       },
       onFailure: (failure) => {
-        this.#stats.count('upstream_cx_connect_fail');
-        if (failure.kind === 'timeout') this.#stats.count('upstream_cx_connect_timeout');
-        const fault = sslFaultOf(failure);
-        if (fault !== undefined) this.#stats.count(fault);
-        this.#stats.countOn(this.#host, 'cx_connect_fail');
+        this.#counts.failed(failure);
         this.#onClose();
         done(new Error(failure.message), null);
       },
     });
   }
 
-  #countBytes(): void {
-    if (!this.#raw) return;
-    const { bytesRead, bytesWritten } = this.#raw;
-    if (bytesRead > this.#countedIn) {
-      this.#stats.count('upstream_cx_rx_bytes_total', bytesRead - this.#countedIn);
-      // What was read last, as the real server shows it.
-      this.#showBuffered(bytesRead - this.#countedIn);
-    }
-    this.#stats.count('upstream_cx_tx_bytes_total', bytesWritten - this.#countedOut);
-    this.#countedIn = bytesRead;
-    this.#countedOut = bytesWritten;
-  }
-
-  #showBuffered(bytes: number): void {
-    this.#stats.move('upstream_cx_rx_bytes_buffered', bytes - this.#shownBuffered);
-    this.#shownBuffered = bytes;
-  }
-
   #onClose(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     clearTimeout(this.#idleTimer);
-    this.#countBytes();
-    this.#showBuffered(0);
-    const stats = this.#stats;
+    this.#counts.countBytes();
+    this.#counts.showBuffered(0);
     const who = this.#isEndedHere ? 'local' : 'remote';
-    stats.count('upstream_cx_destroy');
-    stats.count(`upstream_cx_destroy_${who}`);
-    if (this.#raw && (this.#active > 0 || this.#hadActive)) {
-      stats.count('upstream_cx_destroy_with_active_rq');
-      stats.count(`upstream_cx_destroy_${who}_with_active_rq`);
-    }
-    stats.move('upstream_cx_active', -1);
-    stats.countOn(this.#host, 'cx_active', -1);
-    stats.giveBack('connections');
-    stats.giveBack('connection_pools');
-    if (this.#raw) stats.record('upstream_rq_per_cx', this.#total);
-    stats.record('upstream_cx_length_ms', monotonicMs() - this.#startMs);
+    if (this.#isOpened && (this.#active > 0 || this.#hadActive)) this.#counts.brokenOff(who);
+    if (this.#isOpened) this.#stats.record('upstream_rq_per_cx', this.#total);
+    this.#counts.closed(who);
     unawaited('an HTTP connection', this.#client.destroy());
     this.#onClosed();
   }
