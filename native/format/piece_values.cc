@@ -6,6 +6,7 @@
 #include "base/wall_clock.h"
 #include "format/append_number.h"
 #include "format/connection_values.h"
+#include "format/details.h"
 #include "format/head_bytes.h"
 #include "format/piece.h"
 #include "format/url_text.h"
@@ -65,8 +66,7 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       return appendText(live_->read(), out) || !is_variant_;
     case Kind::Details:
       if (!argument_.empty()) return appendText(context.*text_, out);
-      // A NUL alone: there are details, and they are empty.
-      if (context.*text_ == std::string_view("\0", 1)) return true;
+      if (context.*text_ == kEmptyDetails) return true;
       for (const char c : context.*text_) out->push_back(c == ' ' ? '_' : c);
       return !(context.*text_).empty();
     case Kind::LocalReplyBody:

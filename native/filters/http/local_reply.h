@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "format/details.h"
 #include "format/response_flags.h"
 #include "http/message.h"
 
@@ -20,8 +21,7 @@ class ReplyEditor {
   ~ReplyEditor() = default;
 };
 
-// In place of details that are there, and empty: logs tell them from none.
-inline constexpr std::string_view kEmptyDetails("\0", 1);
+using format::kEmptyDetails;
 
 struct LocalReply {
   uint16_t status;
