@@ -241,9 +241,8 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
   Origin first([](Socket& s, int number) { playHost(s, Dice(static_cast<uint32_t>(number))); });
   Origin second(
       [](Socket& s, int number) { playHost(s, Dice(90'000u + static_cast<uint32_t>(number))); });
-  uint16_t refused = 0;
-  listenOnLoopback(&refused).close();
-  const std::vector<uint16_t> hosts = {first.port(), second.port(), first.port(), refused};
+  const RefusingPort refused;
+  const std::vector<uint16_t> hosts = {first.port(), second.port(), first.port(), refused.number()};
   plan::Update plan = makePlan(hosts);
   plan.clusters[0].connect_timeout_ms = 100;
   plan.clusters[0].max_requests_per_connection = 7;

@@ -58,9 +58,8 @@ TEST("Pipelined requests are answered in order, one at a time") {
 
 TEST("A host that refuses gives 503, and the client's connection lives on") {
   const DescriptorsBalance balance;
-  uint16_t port = 0;
-  listenOnLoopback(&port).close();
-  Proxy proxy(httpPlan({port}));
+  const RefusingPort port;
+  Proxy proxy(httpPlan({port.number()}));
   Socket client = proxy.connect();
   for (int i = 0; i < 3; ++i) {
     client.write(kGet);

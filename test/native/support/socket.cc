@@ -143,16 +143,27 @@ void Socket::reset() {
   fd_.close();
 }
 
-net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog) {
+namespace {
+
+net::FileDescriptor bindToLoopback(uint16_t* port) {
   net::FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
   FL_CHECK(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
-  FL_CHECK(::listen(fd.get(), backlog) == 0);
   FL_CHECK(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
   *port = ntohs(address.sin_port);
   return fd;
 }
+
+}  // namespace
+
+net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog) {
+  net::FileDescriptor fd = bindToLoopback(port);
+  FL_CHECK(::listen(fd.get(), backlog) == 0);
+  return fd;
+}
+
+RefusingPort::RefusingPort() : bound_(bindToLoopback(&number_)) {}
 
 size_t openDescriptors() {
   DIR* const folder = ::opendir("/proc/self/fd");

@@ -57,6 +57,18 @@ class Socket {
 // A socket that listens on 127.0.0.1, and its port. `backlog`: connections the kernel answers.
 net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog = 128);
 
+// A port of 127.0.0.1 that refuses connections, and is nobody else's while this lives: a port that
+// was merely closed may be given to the next who asks for any, and that may be the proxy itself.
+class RefusingPort {
+ public:
+  RefusingPort();
+  uint16_t number() const { return number_; }
+
+ private:
+  uint16_t number_ = 0;
+  net::FileDescriptor bound_;
+};
+
 size_t openDescriptors();
 
 // From here to its end the process gets no more descriptors.

@@ -237,9 +237,8 @@ TEST("A client that resets while its host is slow ends the session once the host
 
 TEST("A host that refuses is tried as often as the plan says; then the client is closed") {
   const DescriptorsBalance balance;
-  uint16_t port = 0;
-  listenOnLoopback(&port).close();
-  plan::Update plan = tcpPlan({port});
+  const RefusingPort port;
+  plan::Update plan = tcpPlan({port.number()});
   plan.listeners[0].filter_chains[0].tcp->max_connect_attempts = 3;
   Proxy proxy(plan);
   Socket client = proxy.connect();

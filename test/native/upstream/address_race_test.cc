@@ -67,20 +67,14 @@ struct Race {
   net::Connection* connection = nullptr;
 };
 
-// Its port refuses.
-uint16_t closedPort() {
-  uint16_t port = 0;
-  test::listenOnLoopback(&port);
-  return port;
-}
-
 }  // namespace
 
 TEST("the next address is tried at once when one refuses, and the connection is told once") {
   net::Loop loop;
   uint16_t port = 0;
   const net::FileDescriptor listening = test::listenOnLoopback(&port);
-  Race race(loop, {loopback(closedPort()), loopback(closedPort()), loopback(port)});
+  const test::RefusingPort refusing;
+  Race race(loop, {loopback(refusing.number()), loopback(refusing.number()), loopback(port)});
   for (int i = 0; i < 100 && race.handler.told == 0; ++i) pass(loop, 2);
   EXPECT_EQ(race.handler.told, 1);
   EXPECT_EQ(race.handler.error, 0);
@@ -97,8 +91,9 @@ TEST("the next address is tried at once when one refuses, and the connection is 
 
 TEST("when all refuse, the connection fails as one that has a single address") {
   net::Loop loop;
+  const test::RefusingPort refusing;
   const size_t before = test::openDescriptors();
-  Race race(loop, {loopback(closedPort()), loopback(closedPort())});
+  Race race(loop, {loopback(refusing.number()), loopback(refusing.number())});
   for (int i = 0; i < 100 && race.handler.told == 0; ++i) pass(loop, 2);
   EXPECT_EQ(race.handler.told, 1);
   EXPECT_EQ(race.handler.error, ECONNREFUSED);
@@ -109,8 +104,9 @@ TEST("when all refuse, the connection fails as one that has a single address") {
 
 TEST("a race that is given up leaves nothing behind") {
   net::Loop loop;
+  const test::RefusingPort refusing;
   const size_t before = test::openDescriptors();
-  Race race(loop, {loopback(closedPort()), loopback(closedPort())});
+  Race race(loop, {loopback(refusing.number()), loopback(refusing.number())});
   race.connection->close();
   loop.turn(0);
   loop.turn(0);

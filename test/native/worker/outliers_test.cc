@@ -127,9 +127,8 @@ TEST(
     EXPECT(proxy.stat("cluster.origin.upstream_cx_none_healthy") == 3);
   }
   // Nobody is there: the connection fails, and the host with it.
-  uint16_t closed = 0;
-  listenOnLoopback(&closed).close();
-  EXPECT(ask(proxy, get(closed)).starts_with("HTTP/1.1 503"));
+  const RefusingPort closed;
+  EXPECT(ask(proxy, get(closed.number())).starts_with("HTTP/1.1 503"));
   EXPECT(proxy.waitUntil([&] {
     plane.takeHealth();
     return proxy.stat("cluster.origin.membership_change") == 3;
