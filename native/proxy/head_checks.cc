@@ -28,15 +28,12 @@ std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& ser
                        rules.escaped_slashes == http::EscapedSlashes::Keep;
   if (nothing) return std::nullopt;
   const http::NormalizedPath path = http::normalizePath(head.path, rules, server.context().arena);
-  if (path.result == Result::Rejected) {
-    head.path = path.path;
-    return refused();
-  }
+  head.path = path.path;
+  if (path.result == Result::Rejected) return refused();
   // Who speaks gRPC follows no redirect.
   const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
   const bool is_grpc = type && format::isGrpcContentType(type->value());
   if (path.result == Result::Redirect && is_grpc) return refused();
-  head.path = path.path;
   if (path.result != Result::Redirect) return std::nullopt;
   server.stats().add(Counter::DownstreamRqRedirectedWithNormalizedPath);
   LocalReply answer{307, {}, "path_normalization_failed"};

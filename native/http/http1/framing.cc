@@ -46,13 +46,9 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   if (found.lengths_twice) return badLength(ScanError::Fault::Lengths);
   const bool chunked =
       found.coding && !found.codings_twice && equalsIgnoreCase(found.coding->value(), "chunked");
-  const bool chunked_wins = chunked && rules.allow_chunked_length;
-  uint64_t bytes = 0;
-  if (found.length && !chunked_wins) {
-    const bool is_length = parseDecimal(found.length->value(), &bytes);
-    const bool has_too_many = found.codings_twice && !rules.allow_chunked_length;
-    if (!is_length || has_too_many) return badLength(ScanError::Fault::Length);
-    if (found.coding && !found.codings_twice) return refusedFraming(kBothLengths);
+  if (found.length && found.coding) {
+    const bool length_is_dropped = rules.allow_chunked_length && (chunked || found.codings_twice);
+    if (!length_is_dropped) return refusedFraming(kBothLengths);
   }
   if (found.coding && !chunked) return refusedFraming(kInvalidTransferEncoding);
   if (chunked) {
@@ -60,6 +56,10 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
     if (found.length) found.length->remove();
     result.framing.kind = BodyFraming::Kind::Chunked;
     return result;
+  }
+  uint64_t bytes = 0;
+  if (found.length && !parseDecimal(found.length->value(), &bytes)) {
+    return badLength(ScanError::Fault::Length);
   }
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
