@@ -182,11 +182,11 @@ class GrpcStats final : public HttpFilter {
       net::ensureFilterState(notes_.filter_state).put(kMessageFigures, figures_);
     }
     // A call of one message has one or none, whatever its body looks like.
-    figures_->requests = is_connect_unary_ && isFramed() ? 0 : requests_;
-    figures_->responses = is_connect_unary_ && isFramed() ? 0 : responses_;
+    const bool is_request_framed = is_grpc_ || is_connect_stream_;
+    const bool is_answer_framed = is_grpc_response_ || is_connect_stream_;
+    figures_->requests = is_connect_unary_ && is_request_framed ? 0 : requests_;
+    figures_->responses = is_connect_unary_ && is_answer_framed ? 0 : responses_;
   }
-
-  bool isFramed() const { return is_grpc_ || is_connect_stream_; }
 
   // What was seen before the cluster was known is counted with what comes next.
   void countMessages() {

@@ -1,5 +1,6 @@
 #include "filters/http/ratelimit.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,6 +44,8 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
     for (const route::FilterConfig* own : place.routeConfigs()) {
       if (!route_) route_ = RatelimitRoute::of(own);
     }
+    has_late_ = findLate();
+    if (has_late_) scope.notes.keeps_request_head = true;
   }
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
@@ -91,7 +94,7 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
 
   void onEnd() override {
     call_.cancel();
-    if (is_limited_) tellEnd();
+    if (is_limited_ && has_late_) tellEnd();
   }
 
  private:
@@ -112,14 +115,17 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
                                                   : std::string_view(config_.plan.domain);
   }
 
+  // They take the place of those of routes.
+  const RateLimits* ownLimits() const {
+    return route_ && route_->limits ? route_->limits.get() : config_.own_limits.get();
+  }
+
   void describe(const route::RequestView& view, const format::FormatContext& context, bool at_end,
                 std::vector<Descriptor>* out) const {
     const DescriptorSource source{view, context, context.downstream_remote,
                                   cluster_->settings().name};
     Random& random = scope_.clusters.context().random;
-    const RateLimits* const own =
-        route_ && route_->limits ? route_->limits.get() : config_.own_limits.get();
-    if (own) {
+    if (const RateLimits* const own = ownLimits()) {
       own->describe(std::nullopt, at_end, source, random, out);
       return;
     }
@@ -231,11 +237,16 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
 
   // ---- the end ----
 
+  bool findLate() const {
+    if (const RateLimits* const own = ownLimits()) return own->hasLate();
+    return std::ranges::any_of(place_.routeConfigs(), [](const route::FilterConfig* config) {
+      const RateLimits* const limits = RateLimits::of(config);
+      return limits && limits->hasLate();
+    });
+  }
+
   // Some limits count what has become of a request.
   void tellEnd() const {
-    const RateLimits* const own =
-        route_ && route_->limits ? route_->limits.get() : config_.own_limits.get();
-    if (!own || !own->hasLate()) return;
     format::FormatContext context;
     place_.describe(&context);
     if (!context.request_headers) return;
@@ -258,6 +269,8 @@ class Ratelimit final : public HttpFilter, private calls::CallOwner {
   const RatelimitConfig& config_;
   const FilterScope& scope_;
   FilterPlace& place_;
+  // Something counts at the end of the request.
+  bool has_late_ = false;
   calls::Call call_;
   // Null: the route says nothing.
   const RatelimitRoute* route_ = nullptr;
@@ -319,14 +332,6 @@ BuiltFilter RatelimitConfig::build(const plan::Ratelimit& plan, const ConfigScop
 
 HttpFilter* RatelimitConfig::make(FilterMemory& memory, const FilterScope& scope,
                                   FilterPlace& place) const {
-  const RateLimits* own = own_limits.get();
-  for (const route::FilterConfig* config : place.routeConfigs()) {
-    const RatelimitRoute* const route = RatelimitRoute::of(config);
-    if (!route) continue;
-    if (route->limits) own = route->limits.get();
-    break;
-  }
-  if (own && own->hasLate()) scope.notes.keeps_request_head = true;
   return memory.make<Ratelimit>(*this, scope, place);
 }
 

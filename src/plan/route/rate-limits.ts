@@ -132,7 +132,7 @@ function checkOwnLimit(limit: RateLimitMessage, place: Place): void {
 
 /** As the real server has it: only filters' own limits, and those that routes configure them with. */
 function warnOfOwnFields(limit: RateLimitMessage, place: Place): void {
-  for (const field of ['hits_addend', 'apply_on_stream_done', 'x_ratelimit_option'] as const) {
+  for (const field of ['hits_addend', 'x_ratelimit_option'] as const) {
     if (!limit[field] || limit[field] === 'UNSPECIFIED') continue;
     place.field(field).warn('has no effect here', {
       expected: `rate_limits of ${RATELIMIT}PerRoute`,
@@ -152,9 +152,9 @@ function compileLimit(
     ...(key && {
       enabled: runtime.liveMillionths(`ratelimit.${key}.http_filter_enabled`, { numerator: 100 }),
     }),
+    at_end: limit.apply_on_stream_done,
     ...(use.of !== 'route' && {
       hits: compileHits(limit.hits_addend, place.field('hits_addend')),
-      at_end: limit.apply_on_stream_done,
       tells_limit: RateLimit_XRateLimit[nameOr(limit.x_ratelimit_option, 'UNSPECIFIED')],
     }),
   };
