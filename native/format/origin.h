@@ -26,16 +26,18 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
     context->requested_server_name = findings->server_name;
     context->ja3 = findings->ja3;
     context->ja4 = findings->ja4;
-    if (context->downstream_failure.empty()) {
-      context->downstream_failure = findings->transport_failure;
-    }
   }
 }
 
-// Metadata is of the connection alone: logs of its requests do not show it, as in the real server.
+// Metadata, and why first bytes were no TLS, are of the connection alone: logs of its requests do
+// not show them, as in the real server.
 inline void describeConnection(const net::DownstreamConnection& connection,
                                FormatContext* context) {
   describeOrigin(connection, context);
+  const net::Findings* const findings = connection.findings();
+  if (findings && context->downstream_failure.empty()) {
+    context->downstream_failure = findings->transport_failure;
+  }
   context->metadata = connection.metadata();
   context->downstream_close_reason = connection.closedBy();
   if (const net::Findings* findings = connection.findings()) {

@@ -81,7 +81,7 @@ class RequestSink {
 struct ResponseOut {
   uint16_t status;
   HeaderMap* headers;
-  // The connection ends after this answer. The codec knows reasons of its own besides.
+  // HTTP/1: the connection ends after this answer. The codec knows reasons of its own besides.
   bool close = false;
   // How HTTP/1 writes the names; null: in lower case, or as the codec is told.
   const KeptNames* names = nullptr;

@@ -263,7 +263,9 @@ void Downstream::setEndedBy(std::string_view kind, std::string_view why) {
   setClosedBy(std::move(text));
 }
 
+// From here on no time is too long for it.
 void Downstream::onEnding(std::string_view why) {
+  if (rare_) rare_->lifetime.disarm();
   if (!why.empty()) {
     ending_ = Ending::Told;
     setClosedBy(std::string(why));

@@ -254,6 +254,9 @@ void Stream::answer(const filters::LocalReply& reply, bool is_of_route) {
       reply.close || (hasAnswerBegun() && source_ == Source::ProxyLast) ||
       (reply.status == 400 && !info_.is_http2 && !config().plan.keeps_after_invalid);
   const Source source = is_last ? Source::ProxyLast : Source::Proxy;
+  // Of HTTP/1 its end may have come with what was not to be, but is not taken note of.
+  const bool has_unread_end = reply.close && isRequestComplete() && !info_.is_http2;
+  if (has_unread_end && !hasAnswerBegun()) countUnreadRest();
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);
     return;
@@ -359,7 +362,9 @@ bool Stream::mustEndConnection(Source source) {
   }
   if (info_.is_http2) {
     if (!isRequestHere()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-    return source == Source::ProxyLast && info_.details == "upgrade_failed";
+    const bool is_last = source == Source::ProxyLast && info_.details == "upgrade_failed";
+    if (is_last && !downstream_->isDraining()) downstream_->startDraining();
+    return false;
   }
   if (!isRequestHere()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
   if (!isRequestHere() || source == Source::ProxyLast || downstream_->isSoft()) return true;

@@ -78,8 +78,6 @@ std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
 void Stream::answerTooLarge(bool is_request, bool is_counted) {
   if (is_request) {
     if (is_counted) stats().add(Counter::DownstreamRqTooLarge);
-    // Of HTTP/1 its end may have come with what was too much, but is not taken note of.
-    if (isRequestComplete() && !hasAnswerBegun() && !info_.is_http2) countUnreadRest();
     replace({413, http::reasonPhrase(413), "request_payload_too_large", std::nullopt, false, true});
     return;
   }

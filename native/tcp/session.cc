@@ -151,7 +151,7 @@ void Session::onConnected() {
   if (proxy_.config().plan.logs_connected) logAccess(format::LogType::TcpUpstreamConnected);
   if (!proxy_.config().plan.max_early_data_bytes) return client_->resumeReading();
   if (server_socket_) {
-    cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, client_->earlyBytes());
+    host_cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, client_->earlyBytes());
   }
   client_->passEarly();
 }
@@ -199,10 +199,10 @@ void Session::countBytes() {
   // refused, nobody.
   const bool is_refused = finished_ && (!termination().empty() || !refusal().empty());
   if (server_socket_ && connected_ && received > 0 && !is_refused) {
-    cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
+    host_cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }
   if (server_socket_ && sent > 0) {
-    cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
+    host_cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
   }
   received_ += received;
   if (is_refused) refused_ += received;
@@ -223,8 +223,8 @@ void Session::onFlowControl(Side& from, bool paused) {
                               : Counter::DownstreamFlowControlResumedReadingTotal);
     return;
   }
-  cluster_->stats().add(paused ? ClusterCounter::UpstreamFlowControlPausedReadingTotal
-                               : ClusterCounter::UpstreamFlowControlResumedReadingTotal);
+  host_cluster_->stats().add(paused ? ClusterCounter::UpstreamFlowControlPausedReadingTotal
+                                    : ClusterCounter::UpstreamFlowControlResumedReadingTotal);
 }
 
 void Session::onEnded(Side& side) {

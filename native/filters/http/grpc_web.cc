@@ -18,6 +18,7 @@ constexpr std::string_view kWebProto = "application/grpc-web+proto";
 constexpr std::string_view kText = "application/grpc-web-text";
 constexpr std::string_view kTextProto = "application/grpc-web-text+proto";
 // The flag of the frame that holds trailers.
+constexpr std::string_view kBadSize = "grpc_base_64_decode_failed_bad_size";
 constexpr uint8_t kTrailersFrame = 0x80;
 
 bool isText(std::string_view type) { return type == kText || type == kTextProto; }
@@ -61,13 +62,17 @@ class GrpcWeb final : public HttpFilter {
   FilterStatus onRequestData(std::string_view data, bool end) override {
     if (!is_web_ || !is_text_request_) return FilterStatus::Continue;
     undecoded_.append(data);
-    if (end && undecoded_.size() % 4 != 0) return refuse("grpc_base_64_decode_failed_bad_size");
+    const bool is_cut = end && undecoded_.size() % 4 != 0;
+    // The end of a request of HTTP/1 comes after all of its body.
+    if (is_cut && !is_http_1_) return refuse(kBadSize);
     const size_t whole = undecoded_.size() / 4 * 4;
+    if (whole == 0 && is_cut) return refuse(kBadSize);
     if (whole == 0) return end ? FilterStatus::Continue : FilterStatus::Take;
     bytes_.clear();
     if (!decodeBase64(std::string_view(undecoded_).substr(0, whole), &bytes_)) {
       return refuse("grpc_base_64_decode_failed");
     }
+    if (is_cut) return refuse(kBadSize);
     undecoded_.erase(0, whole);
     return FilterStatus::Replace;
   }
@@ -78,7 +83,6 @@ class GrpcWeb final : public HttpFilter {
     is_foreign_ = !end && !isOfGrpc(status, headers);
     status_ = status;
     headers.set(HeaderId::ContentType, is_text_response_ ? kTextProto : kWebProto);
-    if (end) return FilterStatus::Continue;
     headers.remove(HeaderId::ContentLength);
     return is_foreign_ ? FilterStatus::Pause : FilterStatus::Continue;
   }
@@ -133,7 +137,9 @@ class GrpcWeb final : public HttpFilter {
   std::string_view replacement() const override { return bytes_; }
   LocalReply answer() const override {
     LocalReply reply{400, "Bad gRPC-web request, invalid base64 data.", refusal_};
-    reply.close = is_http_1_;
+    // The end of a request of HTTP/1 comes after all of its body: what is found by then is found
+    // early.
+    reply.close = is_http_1_ && refusal_ != kBadSize;
     return reply;
   }
 

@@ -46,11 +46,6 @@ void ServerSession::endAfter(net::Millis ms) {
   rearm();
 }
 
-void ServerSession::endAfterStreams() {
-  if (std::exchange(ends_after_streams_, true) || end_ != net::kNever || isRefusing()) return;
-  goAway(kMostStreamId, ErrorCode::NoError);
-}
-
 // What announces an end, before, is not counted.
 void ServerSession::lastGoAway() {
   goAway(lastStream(), ErrorCode::NoError);

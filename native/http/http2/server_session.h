@@ -30,8 +30,6 @@ class ServerSession final : public http::ServerCodec, public Session {
   const http::ServerSettings& settings() const { return settings_; }
   // Of an answer that is composed whole.
   net::Millis flushTimeoutOf(const StreamBase& stream) const;
-  // The connection ends once the requests that it has are answered.
-  void endAfterStreams();
 
  private:
   // Session

@@ -116,10 +116,6 @@ void ServerStream::sendInformational(uint16_t status, HeaderMap* headers) {
   writeHead(status, headers, false);
 }
 
-void ServerStream::finishHead(http::ResponseOut& head, bool) {
-  if (head.close) session().endAfterStreams();
-}
-
 http::RequestSink* ServerStream::leave() {
   ServerSession& session = this->session();
   session.leave(*this, session.flushTimeoutOf(*this));

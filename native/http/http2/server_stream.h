@@ -13,7 +13,7 @@ class ServerStream final : public StreamBase, public http::ServerStream {
  public:
   // http::ServerStream
   void sendInformational(uint16_t status, http::HeaderMap* headers) override;
-  void finishHead(http::ResponseOut& head, bool end) override;
+  void finishHead(http::ResponseOut&, bool) override {}
   void sendHead(const http::ResponseOut& head, bool end) override;
   void sendData(std::string_view data, bool end) override;
   void sendTrailers(http::HeaderMap* trailers) override;
