@@ -65,8 +65,14 @@ class RequestSink {
   virtual void onRequestReset(ResetReason reason, std::string_view details) = 0;
   // What was written for the client fell below the low watermark.
   virtual void onDownstreamWritable() = 0;
-  // The answer is composed whole. The sink must not use its ServerStream any more.
+  // The answer is composed whole, and its client does not take all of it now: onAnswerComplete(),
+  // onAnswerDropped() or onRequestReset() follows. The sink must not use its ServerStream any more.
+  virtual void onAnswerComposed() {}
+  // The answer is composed whole, and left to the connection. The sink must not use its
+  // ServerStream any more.
   virtual void onAnswerComplete() = 0;
+  // After onAnswerComposed(): nobody waits for the client any longer.
+  virtual void onAnswerDropped() { onAnswerComplete(); }
   // Where the codec counts what the exchange moves.
   virtual ByteMeter& downstreamMeter() = 0;
   // Memory that the exchange holds, `waiting` of it for what waits of its answer in the codec.

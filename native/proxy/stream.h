@@ -5,7 +5,8 @@
 // Always holds:
 // - client_ is null once the client is gone or has its answer whole.
 // - With the last bytes of an answer everything is counted and logged, and the stream given back:
-//   the connection's next request may begin before the call that wrote them returns.
+//   the connection's next request may begin before the call that wrote them returns. Where the
+//   client does not take them, that waits; filters and router are done before.
 // - Its timer is armed at the earliest deadline or before it, and stays armed between requests:
 //   moving a deadline is one store.
 #pragma once
@@ -42,7 +43,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onRequestHeadTimeout() override;
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override;
+  void onAnswerComposed() override;
   void onAnswerComplete() override;
+  void onAnswerDropped() override { end(); }
   http::ByteMeter& downstreamMeter() override { return info_.downstream_bytes; }
   size_t heldMemory(size_t waiting) const override;
 
@@ -50,9 +53,7 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   StreamInfo& info() { return info_; }
   bool hasClient() const { return client_ != nullptr; }
-  bool hasAnswerBegun() const {
-    return state_ == State::AnsweringEarly || state_ == State::Answering;
-  }
+  bool hasAnswerBegun() const { return state_ >= State::AnsweringEarly; }
   // Whether the request may not go on without TLS.
   bool requiresTls(const route::RequestView& view) const;
   // For logs, of a request that may not come to the router.
@@ -158,9 +159,14 @@ class Stream final : public http::RequestSink, private net::Timer {
     Waiting,         // The request is complete.
     AnsweringEarly,  // An answer has begun before the request was complete.
     Answering,       // An answer has begun.
+    Leaving,         // It is composed whole, and its client is still to take some of it.
   };
   void become(State next);
-  bool isRequestComplete() const { return state_ == State::Waiting || state_ == State::Answering; }
+  bool isRequestComplete() const {
+    return state_ == State::Waiting || state_ == State::Answering || state_ == State::Leaving;
+  }
+  // Its filters and the router are done with it.
+  bool isDone() const { return state_ == State::Resting || state_ == State::Leaving; }
   // Nothing of it is still to come from the client.
   bool isRequestHere() const { return isRequestComplete() || is_fed_again_; }
 
@@ -238,6 +244,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   enum class Limit : uint8_t { Duration, Request, Idle };
   filters::LocalReply tooLong(Limit limit);
   void countStatus(uint16_t status);
+  void letGoOfHost();
+  void endFilters();
   void end();
   void countEnd();
   void recordRoutes();

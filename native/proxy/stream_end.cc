@@ -215,6 +215,28 @@ void Stream::onAnswerComplete() {
   end();
 }
 
+void Stream::onAnswerComposed() {
+  // Logs and spans tell of the request later.
+  if (const http::RequestHead* const head = std::exchange(info_.live_head, nullptr)) {
+    keepHead(*head);
+  }
+  letGoOfHost();
+  router_.clear();
+  endFilters();
+  become(State::Leaving);
+  client_ = nullptr;
+  idle_deadline_ = request_deadline_ = duration_deadline_ = log_deadline_ = net::kNever;
+}
+
+void Stream::letGoOfHost() {
+  router_.abandon();
+  if (info_.cluster && info_.cluster->measures()) router_.measureBodies();
+}
+
+void Stream::endFilters() {
+  if (std::exchange(filtered_, false)) chain_->end();
+}
+
 void Stream::countEnd() {
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
   if (config().route_stats) recordRoutes();
@@ -222,15 +244,12 @@ void Stream::countEnd() {
   if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
   if (!config().access_logs.empty()) logAccess(format::LogType::DownstreamEnd);
   if (info_.trace) endTrace();
-  if (std::exchange(filtered_, false)) {
-    chain_->end();
-  }
+  endFilters();
 }
 
 // Counts and logs all that is known of the request; then back to the pool, as new.
 void Stream::end() {
-  router_.abandon();
-  if (info_.cluster && info_.cluster->measures()) router_.measureBodies();
+  if (state_ != State::Leaving) letGoOfHost();
   log::debug(log::Component::Http, info_.tags(), "stream complete: ", info_.details);
   become(State::Resting);
   Downstream* const downstream = info_.is_http2 ? downstream_ : nullptr;

@@ -127,7 +127,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   const uint64_t id = info_.id;
   info_.live_head = &released;
   follow(released);
-  const auto isOver = [&] { return state_ == State::Resting || info_.id != id; };
+  const auto isOver = [&] { return isDone() || info_.id != id; };
   if (!isOver()) {
     info_.live_head = nullptr;
     keepHead(released);
@@ -142,7 +142,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
 void Stream::feedAgain(http::SavedHead& trailers, const SlabChain& body) {
   const uint64_t id = info_.id;
   size_t left = body.size();
-  const auto isOver = [&] { return state_ == State::Resting || info_.id != id; };
+  const auto isOver = [&] { return isDone() || info_.id != id; };
   body.forEachPiece([&](std::string_view piece) {
     left -= piece.size();
     if (isOver()) return;

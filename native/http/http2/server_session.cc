@@ -27,7 +27,11 @@ ServerSession::ServerSession(net::Connection& connection, const http::ServerSett
   beginIdle();
 }
 
-ServerSession::~ServerSession() { endStreams(); }
+ServerSession::~ServerSession() {
+  // Nobody is there any more who could be told.
+  forEachStream([](StreamBase& stream) { static_cast<ServerStream&>(stream).waiting_ = nullptr; });
+  endStreams();
+}
 
 // ---- the connection ----
 
@@ -90,7 +94,8 @@ void ServerSession::tellHolders(Holders* into) {
 http::ServerCodec::Shed ServerSession::shedStream(uint32_t id) {
   StreamBase* const stream = find(id);
   if (!stream) return Shed::Gone;
-  const bool is_told = static_cast<ServerStream&>(*stream).sink_ != nullptr;
+  const auto& one = static_cast<const ServerStream&>(*stream);
+  const bool is_told = one.sink_ || one.waiting_;
   sendReset(id, ErrorCode::InternalError);
   tellReset(*stream, ResetReason::Overload, "overload", true);
   return is_told ? Shed::Told : Shed::Left;
@@ -189,11 +194,19 @@ ServerStream& ServerSession::newStream(uint32_t id, Opening opening, size_t wire
 
 void ServerSession::release(StreamBase& stream) {
   auto& released = static_cast<ServerStream&>(stream);
+  http::RequestSink* const waiting = released.waiting_;
+  const bool is_sent = hasLocalEnded(stream) && !isEndPending(stream);
   released.clear();
   if (StreamPools* pools = scratch().http2) {
     pools->server.give(&released, loop());
   } else {
     net::buryIn(loop(), std::unique_ptr<ServerStream>(&released));
+  }
+  if (!waiting) return;
+  if (is_sent) {
+    waiting->onAnswerComplete();
+  } else {
+    waiting->onAnswerDropped();
   }
 }
 

@@ -42,7 +42,7 @@ ServerSession& ServerStream::session() const { return static_cast<ServerSession&
 
 void ServerStream::clear() {
   clearBase();
-  sink_ = nullptr;
+  sink_ = waiting_ = nullptr;
   meter_ = nullptr;
   is_connect_ = has_lost_host_ = false;
 }
@@ -63,9 +63,9 @@ void ServerStream::onWritable() {
 
 void ServerStream::onReset(http::ResetReason reason, std::string_view details) {
   meter_ = nullptr;
-  if (http::RequestSink* sink = std::exchange(sink_, nullptr)) {
-    sink->onRequestReset(reason, details);
-  }
+  http::RequestSink* const waiting = std::exchange(waiting_, nullptr);
+  http::RequestSink* const sink = std::exchange(sink_, nullptr);
+  if (sink || waiting) (sink ? sink : waiting)->onRequestReset(reason, details);
 }
 
 void ServerStream::pauseReading() { session().pauseReading(*this); }
@@ -126,22 +126,29 @@ http::RequestSink* ServerStream::leave() {
   return std::exchange(sink_, nullptr);
 }
 
+// As the real server: what is counted and logged of a whole exchange is so once all of it is sent.
+// A request that is not whole is over with its answer.
+void ServerStream::tellEnd(http::RequestSink& sink) {
+  if (isOpen() && Session::isEndPending(*this) && Session::hasRemoteEnded(*this)) {
+    waiting_ = &sink;
+    sink.onAnswerComposed();
+    return;
+  }
+  // What is still to come, or to be sent, is nobody's: the account is soon another request's.
+  meter_ = nullptr;
+  sink.onAnswerComplete();
+}
+
 void ServerStream::sendHead(const http::ResponseOut& head, bool end) {
   http::RequestSink* const sink = end ? leave() : nullptr;
   writeHead(head.status, head.headers, end);
-  if (!sink) return;
-  // What is still to come of the request is nobody's: the account is soon another request's.
-  meter_ = nullptr;
-  sink->onAnswerComplete();
+  if (sink) tellEnd(*sink);
 }
 
 void ServerStream::sendData(std::string_view data, bool end) {
   http::RequestSink* const sink = end ? leave() : nullptr;
   session().sendData(*this, data, end);
-  if (!sink) return;
-  // What is still to be sent is counted no more: the request's account is closed.
-  meter_ = nullptr;
-  sink->onAnswerComplete();
+  if (sink) tellEnd(*sink);
 }
 
 void ServerStream::sendTrailers(HeaderMap* trailers) {
@@ -151,8 +158,7 @@ void ServerStream::sendTrailers(HeaderMap* trailers) {
   }
   http::RequestSink* const sink = leave();
   session().sendTrailers(*this, *trailers);
-  meter_ = nullptr;
-  if (sink) sink->onAnswerComplete();
+  if (sink) tellEnd(*sink);
 }
 
 void ServerStream::failTunnel() { has_lost_host_ = true; }

@@ -40,13 +40,16 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   ServerSession& session() const;
   size_t writeHead(uint16_t status, const http::HeaderMap* headers, bool end);
   // The last of the answer is about to be given to the session, after which this may be at its
-  // next use. Who is to be told of it then.
+  // next use. Who is to be told of it then, by tellEnd().
   http::RequestSink* leave();
+  void tellEnd(http::RequestSink& sink);
   // As new.
   void clear();
 
   // Null once it has heard the end of its request.
   http::RequestSink* sink_ = nullptr;
+  // Who is to hear that the last of a whole exchange has been sent; null: nobody.
+  http::RequestSink* waiting_ = nullptr;
   // The sink's.
   http::ByteMeter* meter_ = nullptr;
   bool is_connect_ = false;

@@ -160,6 +160,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   static bool hasLocalEnded(const StreamBase& stream) {
     return stream.local_ended_ || stream.end_pending_;
   }
+  // The end is composed, and waits behind what cannot be sent now.
+  static bool isEndPending(const StreamBase& stream) { return stream.end_pending_; }
   // ---- for streams ----
 
   // Compose a block in memory that `most` bytes fit in, then write it: `begin` and `end` are of the
@@ -299,6 +301,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void sendSettings();
   void announceWindow();
   void writeTrailers(StreamBase& stream, const http::HeaderMap& trailers);
+  // Of writeBlock(), without what comes of its end.
+  size_t writeFrames(const StreamBase& stream, char* begin, char* end, bool end_stream);
   void writeDataHead(StreamBase& stream, size_t bytes, bool is_last);
   uint32_t mostInFrame() const;
   void writeData(StreamBase& stream, std::string_view data, bool is_last);

@@ -134,6 +134,12 @@ char* Session::beginBlock(size_t most) {
 }
 
 size_t Session::writeBlock(StreamBase& stream, char* begin, char* end, bool end_stream) {
+  const size_t written = writeFrames(stream, begin, end, end_stream);
+  if (end_stream) afterLocalEnd(stream);
+  return written;
+}
+
+size_t Session::writeFrames(const StreamBase& stream, char* begin, char* end, bool end_stream) {
   const auto size = static_cast<size_t>(end - begin);
   const uint32_t most = peer_.max_frame_bytes;
   const uint8_t end_flag = end_stream ? flags::kEndStream : 0;
@@ -151,7 +157,6 @@ size_t Session::writeBlock(StreamBase& stream, char* begin, char* end, bool end_
     at += piece;
     if (piece == 0) break;
   }
-  if (end_stream) afterLocalEnd(stream);
   return written;
 }
 
@@ -177,11 +182,13 @@ void Session::writeTrailers(StreamBase& stream, const http::HeaderMap& trailers)
   for (const http::HeaderEntry& entry : trailers) {
     if (entry.name_size > 0) to = encoder_.write({entry.id, entry.name(), entry.value()}, to);
   }
-  http::ByteMeter* const meter = stream.meter();
-  const size_t written = writeBlock(stream, begin, to, true);
-  if (!meter) return;
-  meter->wire_sent += written;
-  meter->header_sent += static_cast<uint32_t>(written);
+  const size_t written = writeFrames(stream, begin, to, true);
+  if (http::ByteMeter* const meter = stream.meter()) {
+    meter->wire_sent += written;
+    meter->header_sent += static_cast<uint32_t>(written);
+  }
+  // Who has the account may be gone with the end.
+  afterLocalEnd(stream);
 }
 
 // ---- bodies ----

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "test/native/http/http2/wire.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -234,6 +236,43 @@ TEST("A host that a request had no place in the queue for is not the request's")
     proxy.expectQuiet();
   }
   EXPECT_EQ(file.text(), "UO -\n");
+}
+
+TEST("A request whose client takes no more of its answer goes on until it does, or leaves") {
+  using namespace http2;
+  const LogFile file;
+  Origin origin(answering(std::string(300, 'x')));
+  plan::Update plan = httpPlan({origin.port()});
+  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
+  http.codec = plan::HttpConnectionManager::Codec::Http2;
+  http.http2 = defaultOptions();
+  logTo(file, plan,
+        {piece(Operator::Req, ":path"), piece(Operator::ResponseFlags),
+         piece(Operator::ResponseCodeDetails), piece(Operator::BytesSent)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    BlockWriter blocks;
+    const auto get = [&](uint32_t id, const std::string& path) {
+      return blocks.headers(
+          id, {{":method", "GET"}, {":scheme", "http"}, {":path", path}, {":authority", "a"}},
+          true);
+    };
+    client.write(std::string(kPreface) + frame(FrameType::Settings, 0, 0, setting(4, 10)));
+    client.write(get(1, "/taken"));
+    client.write(get(3, "/left"));
+    EXPECT(proxy.waitFor("http.in.downstream_rq_2xx", 2));
+    EXPECT_EQ(proxy.stat("http.in.downstream_rq_active"), 2u);
+    // Nothing of it is with the host any more.
+    EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 0));
+    client.write(windowUpdate(1, 300));
+    EXPECT(proxy.waitFor("http.in.downstream_rq_active", 1));
+    client.close();
+    proxy.expectQuiet();
+    EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
+    EXPECT_EQ(proxy.stat("http.in.downstream_cx_destroy_remote_active_rq"), 1u);
+  }
+  EXPECT_EQ(file.text(), "/taken - via_upstream 300\n/left DC downstream_remote_disconnect 300\n");
 }
 
 }  // namespace fairlead::test

@@ -35,13 +35,22 @@ class Request final : public http::RequestSink {
   void onRequestHeadTimeout() override {}
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override { ++writable; }
-  void onAnswerComplete() override { stream = nullptr; }
+  void onAnswerComposed() override {
+    ends += "composed;";
+    stream = nullptr;
+  }
+  void onAnswerComplete() override {
+    ends += "complete;";
+    stream = nullptr;
+  }
+  void onAnswerDropped() override { ends += "dropped;"; }
   http::ByteMeter& downstreamMeter() override { return meter; }
 
   H2Server& server;
   http::ServerStream* stream;
   http::ByteMeter meter;
   std::string told;
+  std::string ends;
   int read_ends = 0;
   int writable = 0;
   size_t bytes = 0;

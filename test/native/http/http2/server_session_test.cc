@@ -191,6 +191,54 @@ TEST("an answer goes as far as its window, the rest as it opens, and who waits c
   EXPECT_EQ(server.loop.slabs().inUse(), 0u);
 }
 
+TEST("an answer is complete once all of it is sent, to the last of which its bytes count") {
+  H2Server server;
+  server.answers = false;
+  server.begin(setting(4, 10));
+  server.send(server.get(1));
+  Request& request = *server.requests[0];
+  server.answer(request, "0123456789abcde");
+  EXPECT_EQ(request.ends, "composed;");
+  server.send(windowUpdate(1, 100));
+  EXPECT_EQ(request.ends, "composed;complete;");
+  EXPECT_EQ(request.meter.wire_sent, request.meter.header_sent + 2 * kFrameHeadBytes + 15);
+  // One that its window takes at once, and one whose trailers wait.
+  server.send(server.gets({3, 5}));
+  server.answer(*server.requests[1], "0123456789");
+  EXPECT_EQ(server.requests[1]->ends, "complete;");
+  Request& trailed = *server.requests[2];
+  server.answerHead(trailed, false);
+  const uint32_t head = trailed.meter.header_sent;
+  trailed.stream->sendData("0123456789abcde", false);
+  HeaderMap trailers;
+  trailers.add(HeaderId::Other, "x-t", "1");
+  trailed.stream->sendTrailers(&trailers);
+  EXPECT_EQ(trailed.ends, "composed;");
+  server.send(windowUpdate(5, 100));
+  EXPECT_EQ(trailed.ends, "composed;complete;");
+  EXPECT(trailed.meter.header_sent > head);
+}
+
+TEST("who does not take all of an answer ends it by leaving, as does waiting for too long") {
+  H2Server server(defaultOptions(), {.flush_timeout_ms = 20});
+  server.answers = false;
+  server.begin(setting(4, 10));
+  const std::string body(20, 'x');
+  server.send(server.gets({1, 3}));
+  server.answer(*server.requests[0], body);
+  server.answer(*server.requests[1], body);
+  server.send(rstStream(1, ErrorCode::Cancel));
+  EXPECT(server.requests[0]->told.ends_with("!http2.remote_reset"));
+  EXPECT_EQ(server.requests[0]->ends, "composed;");
+  pass(server.loop, 40);
+  EXPECT_EQ(server.requests[1]->ends, "composed;dropped;");
+  EXPECT_EQ(server.counted(Counter::TxFlushTimeout), 1u);
+  // A request that is not whole is over with its answer.
+  server.send(server.post(5));
+  server.answer(*server.requests[2], body);
+  EXPECT_EQ(server.requests[2]->ends, "complete;");
+}
+
 TEST("an end that comes by itself, behind what has to wait, lets nothing stay that was gathered") {
   H2Server server;
   server.answers = false;
