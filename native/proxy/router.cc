@@ -116,7 +116,6 @@ void Router::rewriteRedirected(http::RequestHead& head, const route::RequestView
 void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (!checkStrictly(head.headers, view) || !findCluster(view)) return;
   info_.group = info_.virtual_host->groupOf(view);
-  if (info_.server->overload().isActive() && isShed()) return;
   log::debug(
       log::Component::Router, info_.tags(), "cluster '",
       [&]() -> std::string_view { return info_.cluster->settings().name; }, "' match for URL '",
@@ -176,6 +175,7 @@ void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
     return;
   }
   if (net::isStateForHosts() && isHeldBack()) return;
+  if (info_.server->overload().isActive() && isShed()) return;
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();
@@ -194,7 +194,11 @@ bool Router::isShed() {
   Random& random = info_.context().upstream.random;
   if (!info_.server->overload().sheds(Subject::PointDownstreamFilterCheck, random)) return false;
   info_.server->stats().add(Counter::RqOverloadLocalReply);
-  answerInPlace({503, "envoy overloaded", "overload"});
+  // Nobody has asked it for a connection.
+  info_.host = nullptr;
+  LocalReply answer{503, "envoy overloaded", "overload"};
+  answer.is_of_router = true;
+  answerInPlace(answer);
   return true;
 }
 

@@ -100,6 +100,13 @@ void HttpPool::newStream(PoolWaiter& waiter) {
     return;
   }
   if (!waiter.isLinked()) return;
+  if (is_open_shed_) {
+    // As the real server: whatever connections there are, it is over, and no host had a part in it.
+    cancel(waiter);
+    if (connection_count_ == 0 && waiting_count_ == 0) countAsPool(false);
+    waiter.onPoolFailure(PoolFailure::Overflow, nullptr, {});
+    return;
+  }
   // Without any connection of its own to wait for, it cannot wait. Others that wait are looked
   // after by who lost their connections.
   if (connection_count_ > 0) return;

@@ -157,6 +157,8 @@ class HttpPool final {
   // Among the cluster's connection pools.
   bool counted_ = false;
   int open_error_ = 0;
+  // The overload manager let none be made.
+  bool is_open_shed_ = false;
   std::forward_list<std::string> refusals_;
 };
 

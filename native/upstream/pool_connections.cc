@@ -105,12 +105,14 @@ std::string_view HttpPool::refusalText(int error) {
 
 bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   open_error_ = 0;
+  is_open_shed_ = false;
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   Budget& budget = cluster_.cluster().limits(priority).connections;
   *failure = PoolFailure::Overflow;
   UpstreamContext& context = cluster_.context();
   if (context.overload.isActive() &&
       context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
+    is_open_shed_ = true;
     return false;
   }
   if (isHostFull(priority) || !budget.tryTake()) {

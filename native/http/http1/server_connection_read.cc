@@ -85,6 +85,8 @@ bool ServerConnection::isShed(std::string_view bytes) {
   if (!stream_) {
     in_head_ = false;
     close_requested_ = keep_alive_asked_ = http_10_ = head_request_ = connect_request_ = false;
+    // Which nobody has looked at.
+    unclaimed_bytes_ = 0;
     openStream(Opening::Unfinished);
   }
   leftover_.reset();

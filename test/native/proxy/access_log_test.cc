@@ -238,6 +238,28 @@ TEST("A host that a request had no place in the queue for is not the request's")
   EXPECT_EQ(file.text(), "UO -\n");
 }
 
+TEST("A request that the router sheds is prepared as one that is tried, at no host") {
+  const LogFile file;
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  rewriteAll(plan);
+  logTo(file, plan,
+        {piece(Operator::Req, ":path"), piece(Operator::ResponseCodeDetails),
+         piece(Operator::UpstreamRequestAttemptCount), piece(Operator::UpstreamHost)});
+  {
+    Proxy proxy(plan);
+    proxy.shed(plan::OverloadLevel::Subject::PointDownstreamFilterCheck);
+    Socket client = proxy.connect();
+    client.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n");
+    EXPECT(client.readMessage().starts_with("HTTP/1.1 503 "));
+    EXPECT_EQ(proxy.stat("http.in.rq_overload_local_reply"), 1u);
+    client.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(origin.connections(), 0);
+  EXPECT_EQ(file.text(), "/new/a overload 1 -\n");
+}
+
 TEST("A request whose client takes no more of its answer goes on until it does, or leaves") {
   using namespace http2;
   const LogFile file;

@@ -164,6 +164,12 @@ void Proxy::expectNothingHeld() {
   }
 }
 
+void Proxy::shed(plan::OverloadLevel::Subject point) {
+  plan::Update update;
+  update.overload.emplace().levels.push_back({point, 1'000'000});
+  EXPECT(data_plane_.apply(std::move(update)).empty());
+}
+
 void Proxy::stop() {
   if (stopped_) return;
   stopped_ = true;

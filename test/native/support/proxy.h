@@ -40,6 +40,8 @@ class Proxy {
   bool waitUntil(const std::function<bool()>& holds);
   // Waits until no connection of clients and no request is left.
   void expectQuiet();
+  // Everything that comes to `point` is shed from now on.
+  void shed(plan::OverloadLevel::Subject point);
   // Ends workers; connections may be active.
   void stop();
 
