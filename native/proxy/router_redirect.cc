@@ -46,6 +46,7 @@ bool Router::isRedirected(const http::ResponseHead& head) {
   info_.status = head.status;
   info_.response_begin_us = now_us;
   info_.details = "internal_redirect";
+  stream_.keepAnswer(head.headers);
   is_redirected_ = true;
   loop().defer(this);
   return true;

@@ -87,6 +87,9 @@ class Stream final : public http::RequestSink, private net::Timer {
     if (!redirects_) redirects_ = std::make_unique<Redirects>();
     return *redirects_;
   }
+  // As the real server: an answer that sends the request elsewhere, and that its client does not
+  // get, is what logs tell of as its answer.
+  void keepAnswer(const http::HeaderMap& headers);
   // As another one: with that head, which goes to `scheme`. Outside of codecs' calls.
   void beginAgain(http::SavedHead head, std::string_view scheme, http::SavedHead trailers,
                   SlabChain body);

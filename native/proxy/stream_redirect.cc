@@ -68,11 +68,23 @@ filters::OtherRequest::Outcome Stream::requestInstead(const filters::OtherReques
   info_.target = nullptr;
   info_.use(nullptr);
   nameCluster(view);
+  info_.scheme = view.scheme;
   info_.status = other.status;
   info_.details = "internal_redirect";
+  keepAnswer(other.headers);
   redirects().memo = other.memo;
   router_.goElsewhere(std::move(head), !place.is_http);
   return Outcome::Begun;
+}
+
+void Stream::keepAnswer(const http::HeaderMap& headers) {
+  constexpr uint32_t kStatusBytes = 10;
+  uint32_t bytes = kStatusBytes;
+  for (const http::HeaderEntry& entry : headers) {
+    if (entry.name_size > 0) bytes += entry.name_size + entry.value_size;
+  }
+  info_.downstream_bytes.plain_sent = bytes;
+  if (keepsResponseHead()) info_.touchUncommon().response.save({}, {}, {}, headers);
 }
 
 // Counted and logged, but for an answer, which its client does not get.
@@ -91,7 +103,8 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   // Whatever hosts are asked by: its client wants no body.
   const bool is_head = info_.is_head;
   const uint64_t received = info_.bytes_received;
-  const http::ByteMeter bytes = info_.downstream_bytes;
+  http::ByteMeter bytes = info_.downstream_bytes;
+  bytes.plain_sent = 0;
   const http::KeptNames* const names = info_.requestNames();
   Downstream& downstream = *downstream_;
   http::ServerStream& client_stream = *client_;

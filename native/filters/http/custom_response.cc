@@ -99,7 +99,7 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
       return FilterStatus::Continue;
     }
     if (policy_->elsewhere) {
-      waits_ = isAskedElsewhere(status);
+      waits_ = isAskedElsewhere(status, headers);
       return waits_ ? FilterStatus::Pause : FilterStatus::Continue;
     }
     prepare(*policy_, status, headers);
@@ -122,11 +122,11 @@ class CustomResponse final : public HttpFilter, private net::Deferred {
     place_.continueResponse();
   }
 
-  bool isAskedElsewhere(uint16_t status) {
+  bool isAskedElsewhere(uint16_t status, const http::HeaderMap& headers) {
     using Counter = stats::HttpCustomResponse::Counter;
     using Outcome = OtherRequest::Outcome;
     const OtherRequest other{policy_->elsewhere->to, policy_->elsewhere->request_add, status,
-                             std::make_shared<const Replaced>(Replaced{policy_, status})};
+                             headers, std::make_shared<const Replaced>(Replaced{policy_, status})};
     switch (place_.requestInstead(other)) {
       case Outcome::Begun:
         return true;

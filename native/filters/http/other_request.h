@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "http/message.h"
 #include "route/header_mutations.h"
 #include "route/redirect.h"
 
@@ -16,6 +17,7 @@ struct OtherRequest {
   const route::MutationList& request_add;
   // Of the answer that is given up.
   uint16_t status;
+  const http::HeaderMap& headers;
   // What the filter finds with the answer to come.
   std::shared_ptr<const void> memo;
 
