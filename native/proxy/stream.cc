@@ -141,6 +141,7 @@ void Stream::breakHead(std::string_view details) {
   info_.live_head = nullptr;
   // Which has not come to its end by then.
   if (isRequestComplete()) countUnreadRest();
+  info_.request_end_us = 0;
   downstream_->onBroken(http::breachText(details));
   onRequestBroken(400, details);
 }
@@ -149,6 +150,9 @@ void Stream::breakHead(std::string_view details) {
 void Stream::refuseStream(std::string_view details) {
   http::ServerStream* const client = std::exchange(client_, nullptr);
   info_.live_head = nullptr;
+  info_.request_end_us = 0;
+  // As if the codec had not: nobody has counted it.
+  info_.downstream_bytes.wire_received = info_.downstream_bytes.header_received = 0;
   info_.flags.set(Flag::DownstreamRemoteReset);
   info_.details = details;
   stats().add(Counter::DownstreamRqRxReset);

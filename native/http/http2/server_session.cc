@@ -318,6 +318,7 @@ void ServerSession::refuseRequest(uint32_t id, const ReadHead& read, bool end) {
 void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
   countTooLarge(read);
   sendReset(stream.id(), ErrorCode::InternalError);
+  if (stream.meter_) stream.meter_->wire_sent += kFrameHeadBytes + sizeof(ErrorCode);
   tellReset(stream, ResetReason::TooLarge, read.details, true);
 }
 
