@@ -36,7 +36,7 @@ void FilterChain::prepare(const FilterSet& set) {
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
                                       info.id, info.route, *notes_, &info.context().calls,
                                       info.table ? &*info.table : nullptr, info.missing_table});
-  limits_[0] = limits_[1] = info.config().buffer_limit_bytes;
+  limits_[0] = limits_[1] = info.bufferLimit();
 }
 
 // Of the filters that are on, from that one of the set on.

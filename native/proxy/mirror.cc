@@ -63,7 +63,7 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   cluster_ = &cluster;
   cluster_->hold();
   local_address_ = info.config().plan.local_address;
-  buffer_limit_bytes_ = info.config().buffer_limit_bytes;
+  buffer_limit_bytes_ = info.bufferLimit();
   timeout_ms_ = timeout_ms;
   has_body_ = !end;
   scheme_ = info.scheme == "https" ? "https" : "http";

@@ -39,7 +39,7 @@ bool Router::waitsForHost(const http::RequestHead& head) {
 // What comes behind the head meanwhile.
 void Router::keepForHost(std::string_view data) {
   kept_body_.append(loop().slabs(), data);
-  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+  if (kept_body_.size() > info_.bufferLimit()) pauseClient();
 }
 
 // As if the head came now.

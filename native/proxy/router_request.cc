@@ -234,7 +234,7 @@ std::string_view Router::tunnelPreamble() const {
 void Router::keepForTunnel(std::string_view data) {
   if (stream_.hasAnswerBegun() || !isTrying()) return;
   kept_body_.append(loop().slabs(), data);
-  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+  if (kept_body_.size() > info_.bufferLimit()) pauseClient();
 }
 
 void Router::openTunnel(Attempt& attempt) {
@@ -284,12 +284,12 @@ void Router::onData(std::string_view data, bool end) {
   }
   if (!current_ || !current_->isWaiting()) return;
   if (!keepsRequest()) kept_body_.append(loop().slabs(), data);
-  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+  if (kept_body_.size() > info_.bufferLimit()) pauseClient();
 }
 
 bool Router::mayKeep(size_t bytes) const {
   const plan::ClusterAction& plan = info_.route->cluster->plan;
-  uint64_t limit = config().buffer_limit_bytes;
+  uint64_t limit = info_.bufferLimit();
   if (plan.body_override_bytes) {
     limit = *plan.body_override_bytes;
   } else if (plan.body_limit_bytes) {

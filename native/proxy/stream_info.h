@@ -162,6 +162,12 @@ struct StreamInfo {
   net::Loop& loop() const { return server->context().loop(); }
   // What follows its head are a tunnel's bytes.
   bool tunnels() const { return is_connect || is_upgrade; }
+  // How much of a message may wait here. As the real server: of HTTP/2 what its client may send
+  // ahead, whatever the connection may keep.
+  uint32_t bufferLimit() const {
+    const HttpConfig& config = this->config();
+    return is_http2 ? config.plan.http2->stream_window_bytes : config.buffer_limit_bytes;
+  }
   // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
   http::Version clientVersion() const {
     return is_http2 ? http::Version::Http2 : http::Version::Http11;

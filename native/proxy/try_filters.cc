@@ -99,7 +99,7 @@ void TryFilters::forwardData(std::string_view data, bool end) {
   }
   body_.append(info().loop().slabs(), data);
   is_complete_ = is_complete_ || end;
-  if (body_.size() > info().config().buffer_limit_bytes) router_.pauseClient();
+  if (body_.size() > info().bufferLimit()) router_.pauseClient();
 }
 
 void TryFilters::forwardTrailers(HeaderMap& trailers) {
