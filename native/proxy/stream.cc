@@ -141,7 +141,6 @@ void Stream::breakHead(std::string_view details) {
   info_.live_head = nullptr;
   // Which has not come to its end by then.
   if (isRequestComplete()) countUnreadRest();
-  info_.request_end_us = 0;
   downstream_->onBroken(http::breachText(details));
   onRequestBroken(400, details);
 }

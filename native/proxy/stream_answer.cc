@@ -254,9 +254,6 @@ void Stream::answer(const filters::LocalReply& reply, bool is_of_route) {
       reply.close || (hasAnswerBegun() && source_ == Source::ProxyLast) ||
       (reply.status == 400 && !info_.is_http2 && !config().plan.keeps_after_invalid);
   const Source source = is_last ? Source::ProxyLast : Source::Proxy;
-  // Of HTTP/1 its end may have come with what was not to be, but is not taken note of.
-  const bool has_unread_end = reply.close && isRequestComplete() && !info_.is_http2;
-  if (has_unread_end && !hasAnswerBegun()) countUnreadRest();
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);
     return;
@@ -377,6 +374,7 @@ void Stream::countUnreadRest() {
   stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
   // What is still to come of the request is not wanted.
   stats().add(Counter::DownstreamRqRxReset);
+  info_.request_end_us = 0;
 }
 
 void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source source) {

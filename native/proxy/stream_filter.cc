@@ -78,7 +78,9 @@ std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
 void Stream::answerTooLarge(bool is_request, bool is_counted) {
   if (is_request) {
     if (is_counted) stats().add(Counter::DownstreamRqTooLarge);
-    replace({413, http::reasonPhrase(413), "request_payload_too_large", std::nullopt, false, true});
+    filters::LocalReply reply{413, http::reasonPhrase(413), "request_payload_too_large"};
+    reply.close = reply.is_before_end = true;
+    replace(reply);
     return;
   }
   if (is_counted) stats().add(Counter::RsTooLarge);
@@ -87,6 +89,8 @@ void Stream::answerTooLarge(bool is_request, bool is_counted) {
 
 void Stream::replace(const filters::LocalReply& reply) {
   if (!hasAnswerBegun()) {
+    // Its end may have come with what was too much, or wrong, but is not taken note of.
+    if (reply.is_before_end && isRequestComplete() && !info_.is_http2) countUnreadRest();
     answer(reply);
     return;
   }

@@ -102,7 +102,7 @@ class GrpcHttp1Bridge final : public HttpFilter {
   std::string_view replacement() const override { return body_; }
   LocalReply answer() const override {
     LocalReply reply{refusal_, http::reasonPhrase(refusal_), refusal_details_};
-    reply.close = refusal_ == 413;
+    reply.close = reply.is_before_end = refusal_ == 413;
     return reply;
   }
 

@@ -77,15 +77,14 @@ class GrpcJsonTranscoder final : public HttpFilter {
     gives_answer_ = false;
     const size_t kept = takesHttpBody() ? request_body_.keptBytes() : request_->keptBytes();
     if (kept + data.size() > maxRequestBytes()) {
-      return refuse(413, std::string(kTooLargeRequest), kFailed,
-                    "request_buffer_size_limit_reached");
+      return refuseData(413, std::string(kTooLargeRequest), "request_buffer_size_limit_reached");
     }
     request_bytes_.clear();
     if (takesHttpBody()) {
       request_body_.add(data);
       if (end || call_.method->plan->client_streaming) giveHttpBody();
     } else if (!request_->add(data, &request_bytes_)) {
-      return refuse(400, request_->error(), kFailed, "INVALID_ARGUMENT");
+      return refuseData(400, request_->error(), "INVALID_ARGUMENT");
     }
     if (end) {
       if (!takesHttpBody() && !request_->finish(&request_bytes_)) {
@@ -203,6 +202,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
     LocalReply reply{refusal_, why_, details_};
     // A request that makes no sense ends its connection, whether it had a body or not.
     reply.close = is_http_1_ && !is_answering_ && (!has_request_ended_ || refusal_ != 404);
+    reply.is_before_end = is_before_end_;
     return reply;
   }
 
@@ -343,6 +343,12 @@ class GrpcJsonTranscoder final : public HttpFilter {
     return FilterStatus::Answer;
   }
 
+  // Whether more is to come or not.
+  FilterStatus refuseData(uint16_t status, std::string why, std::string_view code) {
+    is_before_end_ = true;
+    return refuse(status, std::move(why), kFailed, code);
+  }
+
   void note(Gauge gauge, size_t* noted, size_t bytes) {
     if (bytes > *noted) stats_.up(gauge, bytes - *noted);
     if (bytes < *noted) stats_.down(gauge, *noted - bytes);
@@ -381,6 +387,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
   bool is_http_1_ = true;
   // With its head.
   bool has_request_ended_ = false;
+  bool is_before_end_ = false;
   bool is_answering_ = false;
   // The latest replacement is the answer's.
   bool gives_answer_ = false;

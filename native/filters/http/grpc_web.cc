@@ -139,7 +139,7 @@ class GrpcWeb final : public HttpFilter {
     LocalReply reply{400, "Bad gRPC-web request, invalid base64 data.", refusal_};
     // The end of a request of HTTP/1 comes after all of its body: what is found by then is found
     // early.
-    reply.close = is_http_1_ && refusal_ != kBadSize;
+    reply.close = reply.is_before_end = is_http_1_ && refusal_ != kBadSize;
     return reply;
   }
 

@@ -50,6 +50,9 @@ struct LocalReply {
   ReplyEditor* editor = nullptr;
   // The overload manager has it so.
   bool is_local_overload = false;
+  // Something in the request's body has it so: of HTTP/1 the end, which comes apart in the real
+  // server, was not looked at.
+  bool is_before_end = false;
 };
 
 // What grpc-status says in place of an HTTP status.

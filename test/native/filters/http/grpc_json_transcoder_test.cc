@@ -160,6 +160,11 @@ TEST("What is wrong with a body is the answer, and the host gets no message") {
   const std::string answer = postJson(proxy, "/items", R"({"price":"x"})");
   EXPECT(answer.starts_with("HTTP/1.1 400 "));
   EXPECT(answer.ends_with("\r\n\r\nprice: invalid value \"x\" for type TYPE_INT64"));
+  // As the real server, which has not looked at the end of that body, but of one that lacks its
+  // own.
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
+  EXPECT(postJson(proxy, "/items", R"({"price":1)").starts_with("HTTP/1.1 400 "));
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
 }
 
 TEST("Bytes of any type are a message with their type") {
