@@ -95,7 +95,7 @@ export class Tokens {
     if (source.auth !== 'TLS_CLIENT_AUTH' && secret === '') {
       return fail('client_secret', `client secret is empty, retrying in ${seconds} seconds.`);
     }
-    if (!source.endpoint.cluster()) {
+    if (!source.endpoint.clusters.get(source.endpoint.clusterName)) {
       return fail('cluster_not_found', `OAuth cluster not found. Retrying in ${seconds} seconds`);
     }
     stats.count(`${source.statPrefix}token_requested`);

@@ -18,6 +18,8 @@ export interface GrpcStream {
 }
 
 export interface GrpcClient {
+  /** Whether there is anybody to be asked, well or not. */
+  readonly isThere: boolean;
   /** `method`: "/package.Service/Method". */
   open(method: string, events: GrpcStreamEvents): GrpcStream;
   /** Streams are cancelled; connections that nobody else uses are closed. */

@@ -1,12 +1,12 @@
 // The clients of gRPC services. Those of one cluster share its connections.
 import type { GrpcClient } from './client.js';
 import { ClusterClient } from './cluster-client.js';
-import { ClusterPool } from './cluster-pool.js';
 import type { ClusterNative, StatsHost } from './cluster-stats.js';
+import { SharedPool } from './shared-pool.js';
 import type { EnvoyGrpcPlan, GrpcServicePlan } from '../plan/service-plan.js';
 
-interface SharedPool {
-  readonly pool: ClusterPool;
+interface Shared {
+  readonly pool: SharedPool;
   users: number;
 }
 
@@ -15,7 +15,7 @@ export class GrpcClients {
   readonly #stats: StatsHost;
   readonly #keepsIdle: boolean;
   /** By the cluster's name. */
-  readonly #pools = new Map<string, SharedPool>();
+  readonly #pools = new Map<string, Shared>();
 
   /** `keepsIdle`: connections stay when the last client of their cluster has gone, until close(). */
   constructor(native: ClusterNative, stats: StatsHost, keepsIdle = false) {
@@ -33,16 +33,16 @@ export class GrpcClients {
   }
 
   #makeClusterClient(service: EnvoyGrpcPlan): GrpcClient {
-    const { cluster } = service;
-    const shared = this.#pools.get(cluster.name) ?? {
-      pool: new ClusterPool(cluster, this.#native, this.#stats),
+    const { clusterName } = service;
+    const shared = this.#pools.get(clusterName) ?? {
+      pool: new SharedPool(service, this.#native, this.#stats),
       users: 0,
     };
-    this.#pools.set(cluster.name, shared);
+    this.#pools.set(clusterName, shared);
     shared.users++;
     return new ClusterClient(service, shared.pool, () => {
       if (--shared.users > 0 || this.#keepsIdle) return;
-      this.#pools.delete(cluster.name);
+      this.#pools.delete(clusterName);
       shared.pool.close();
     });
   }

@@ -37,11 +37,14 @@ export class ClusterStats {
   readonly #prefix: string;
   readonly #native: ClusterNative;
   readonly #stats: StatsHost;
-  readonly #gauges = new Map<string, number>();
+  readonly #gauges: Map<string, number>;
   #hasHttp2 = false;
+  #isOver = false;
 
-  constructor(cluster: string, native: ClusterNative, stats: StatsHost) {
+  /** `former`: those of the cluster in whose place this one is. */
+  constructor(cluster: string, native: ClusterNative, stats: StatsHost, former?: ClusterStats) {
     this.#cluster = cluster;
+    this.#gauges = former ? former.#gauges : new Map<string, number>();
     this.#prefix = native.clusterPrefix(cluster) ?? '';
     this.#native = native;
     this.#stats = stats;
@@ -83,7 +86,13 @@ export class ClusterStats {
     this.#stats.record(this.#prefix + histogram, Math.round(value));
   }
 
+  /** The cluster is another, or gone: what is given back from here on was of its hosts and limits. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   countOn(host: ControlHost, counter: HostCounter, amount = 1): void {
+    if (this.#isOver) return;
     this.#native.hostAdd(this.#cluster, host.address, host.port, counter, amount);
   }
 
@@ -108,6 +117,7 @@ export class ClusterStats {
   }
 
   giveBack(budget: ClusterBudget): void {
+    if (this.#isOver) return;
     this.#native.returnBudget(this.#cluster, budget);
   }
 

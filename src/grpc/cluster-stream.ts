@@ -6,7 +6,7 @@ import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from 'nod
 import type { OutgoingHttpHeaders } from 'node:http2';
 import { guarded } from '../base/bugs.js';
 import type { GrpcStream, GrpcStreamEvents } from './client.js';
-import type { ClusterPool } from './cluster-pool.js';
+import type { ClusterPool, PoolUser } from './cluster-pool.js';
 import type { Connection } from './connection.js';
 import type { DialFailure } from './dial-failure.js';
 import { frameMessage, MessageReader } from './message-frames.js';
@@ -34,7 +34,7 @@ interface Written {
   readonly onSent: () => void;
 }
 
-export class ClusterStream implements GrpcStream {
+export class ClusterStream implements GrpcStream, PoolUser {
   readonly #pool: ClusterPool;
   readonly #headers: OutgoingHttpHeaders;
   readonly #events: GrpcStreamEvents;
@@ -66,6 +66,7 @@ export class ClusterStream implements GrpcStream {
     this.#onOver = onOver;
     this.#reader = new MessageReader(service.maxMessageBytes);
     this.#retries = service.retry && new Retries(service.retry, pool.stats);
+    pool.users.add(this);
     pool.stats.countCall();
     this.#start();
   }
@@ -100,6 +101,10 @@ export class ClusterStream implements GrpcStream {
     if (this.#state === 'over') return;
     if (this.#state === 'waiting') this.#pool.stats.count('upstream_rq_cancelled');
     this.#leave();
+  }
+
+  onAbandoned(): void {
+    this.#finish({ code: 'UNAVAILABLE', message: 'the cluster is another, or has gone' });
   }
 
   #start(): void {
@@ -304,6 +309,7 @@ export class ClusterStream implements GrpcStream {
     }
     for (const { onSent } of this.#kept) onSent();
     this.#kept = [];
+    this.#pool.users.delete(this);
     this.#onOver(this);
   }
 }

@@ -22,6 +22,7 @@ const MAX_RECONNECT_MS = 5000;
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 export class GoogleClient implements GrpcClient {
+  readonly isThere = true;
   readonly #service: GoogleGrpcPlan;
   readonly #stats: StatsHost;
   readonly #prefix: string;

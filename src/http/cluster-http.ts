@@ -2,9 +2,8 @@
 import { ownHeader } from '../base/own-headers.js';
 import { timeoutSignal } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
-import { HttpPool, type FindCluster } from './http-pool.js';
-
-export type { FindCluster } from './http-pool.js';
+import type { ClusterLookup } from '../plan/service-plan.js';
+import { HttpPool } from './http-pool.js';
 
 export interface HttpPost {
   /** What the host is asked for. */
@@ -33,13 +32,13 @@ export class ClusterHttp {
 
   constructor(
     name: string,
-    findCluster: FindCluster,
+    clusters: ClusterLookup,
     counted: { readonly native: ClusterNative; readonly stats: StatsHost },
     localAddress: string,
     /** An answer that is longer breaks off. */
     longestBytes = LONGEST_BYTES,
   ) {
-    this.#pool = new HttpPool(name, findCluster, counted, longestBytes);
+    this.#pool = new HttpPool(name, clusters, counted, longestBytes);
     this.#localAddress = localAddress;
   }
 

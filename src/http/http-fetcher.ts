@@ -27,7 +27,7 @@ export class HttpFetcher {
   ): Promise<HttpAnswer | undefined> {
     const pool = this.#poolOf(source);
     const { stats } = pool;
-    if (!stats || !source.cluster()) return undefined;
+    if (!stats) return undefined;
     stats.countCall();
     const signal = source.timeoutMs > 0 ? timeoutSignal(source.timeoutMs) : undefined;
     const headers = { host: source.host, ...request.headers };
@@ -49,10 +49,10 @@ export class HttpFetcher {
     this.#pools.clear();
   }
 
-  #poolOf({ clusterName, cluster }: HttpSource): HttpPool {
+  #poolOf({ clusterName, clusters }: HttpSource): HttpPool {
     const known = this.#pools.get(clusterName);
     if (known) return known;
-    const pool = new HttpPool(clusterName, cluster, this.#counted, LONGEST_BYTES);
+    const pool = new HttpPool(clusterName, clusters, this.#counted, LONGEST_BYTES);
     this.#pools.set(clusterName, pool);
     return pool;
   }

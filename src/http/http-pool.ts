@@ -3,18 +3,16 @@
 import { undici } from '../base/late-modules.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from '../grpc/cluster-stats.js';
 import type { ControlHost } from '../native.js';
-import type { GrpcClusterPlan } from '../plan/service-plan.js';
+import type { ClusterLookup, GrpcClusterPlan } from '../plan/service-plan.js';
 import { answered, PooledClient, type HttpAnswer, type HttpRequest } from './pooled-client.js';
-
-/** What there is of a cluster by its name; undefined: nothing. */
-export type FindCluster = (name: string) => GrpcClusterPlan | undefined;
 
 /** Those that wait for an answer; others are lost at once. */
 const MOST_REQUESTS = 1024;
 
 export class HttpPool {
   readonly #name: string;
-  readonly #findCluster: FindCluster;
+  readonly #clusters: ClusterLookup;
+  readonly #stopWatching: () => void;
   readonly #native: ClusterNative;
   readonly #host: StatsHost;
   readonly #longestBytes: number;
@@ -22,17 +20,20 @@ export class HttpPool {
   readonly #clients = new Map<string, Set<PooledClient>>();
   #asked = 0;
   #stats: ClusterStats | undefined;
+  /** They are those of a cluster that is another by now, or gone. */
+  #isLeft = false;
 
   constructor(
     name: string,
-    findCluster: FindCluster,
+    clusters: ClusterLookup,
     counted: { readonly native: ClusterNative; readonly stats: StatsHost },
     /** An answer that is longer breaks off. */
     longestBytes: number,
   ) {
     this.#name = name;
     this.#longestBytes = longestBytes;
-    this.#findCluster = findCluster;
+    this.#clusters = clusters;
+    this.#stopWatching = clusters.watch(name, () => this.#leave());
     this.#native = counted.native;
     this.#host = counted.stats;
     // Loaded before the first request waits for it.
@@ -40,18 +41,23 @@ export class HttpPool {
   }
 
   get isThere(): boolean {
+    if (!this.#clusters.get(this.#name)) return false;
     return this.#native.clusterPrefix(this.#name) !== undefined;
   }
 
   /** Undefined: the cluster is not there. */
   get stats(): ClusterStats | undefined {
     if (!this.isThere) return undefined;
-    return (this.#stats ??= new ClusterStats(this.#name, this.#native, this.#host));
+    if (!this.#stats || this.#isLeft) {
+      this.#stats = new ClusterStats(this.#name, this.#native, this.#host, this.#stats);
+      this.#isLeft = false;
+    }
+    return this.#stats;
   }
 
   /** The answer of a host, or one in its place; undefined: it broke off. */
   async ask(request: HttpRequest): Promise<HttpAnswer | undefined> {
-    const plan = this.#findCluster(this.#name);
+    const plan = this.#clusters.get(this.#name);
     const { stats } = this;
     if (!plan || !stats) return { status: 503, body: Buffer.alloc(0) };
     const host = stats.chooseHost();
@@ -70,9 +76,21 @@ export class HttpPool {
   }
 
   close(): void {
+    this.#stopWatching();
+    this.#closeAll();
+  }
+
+  #closeAll(): void {
     for (const clients of [...this.#clients.values()]) {
       for (const client of [...clients]) client.close();
     }
+  }
+
+  #leave(): void {
+    this.#closeAll();
+    this.#clients.clear();
+    this.#stats?.end();
+    this.#isLeft = true;
   }
 
   #clientOf(host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {

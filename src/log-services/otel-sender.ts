@@ -3,6 +3,7 @@ import type { GrpcClient } from '../grpc/client.js';
 import { unawaited } from '../base/bugs.js';
 import type { OtelLogPlan } from '../plan/log-service.js';
 import type { OtlpHttpSender } from '../otlp/otlp-senders.js';
+import { KeptEntries } from './kept-entries.js';
 import { lengthDelimited, type EntrySender, type SenderHost } from './sender-host.js';
 
 const METHOD = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
@@ -12,6 +13,7 @@ export class OtelSender implements EntrySender {
   readonly #way: GrpcClient | OtlpHttpSender;
   readonly #host: SenderHost;
   readonly #resource: Buffer;
+  readonly #kept: KeptEntries;
   #isDown = false;
 
   /** The way is the sender's own. */
@@ -20,18 +22,32 @@ export class OtelSender implements EntrySender {
     this.#way = way;
     this.#host = host;
     this.#resource = resourceBytes(plan, host);
+    this.#kept = new KeptEntries((bytes) => host.onWaiting(bytes));
   }
 
+  /** As the real server: what nobody can be posted to waits for what comes next. */
   send(entries: Buffer, count: number): void {
+    const mayGo = 'open' in this.#way || this.#way.isThere;
+    if (mayGo && this.#kept.count === 0) {
+      this.#export(entries, count);
+      return;
+    }
+    this.#kept.keep(entries, count);
+    const all = this.#kept.count;
+    if (mayGo) this.#export(this.#kept.take(), all);
+  }
+
+  close(): void {
+    this.#kept.close();
+    this.#way.close();
+  }
+
+  #export(entries: Buffer, count: number): void {
     // ExportLogsServiceRequest.resource_logs: the resource, and the scope's logs.
     const message = lengthDelimited(1, this.#resource, lengthDelimited(2, entries));
     this.#host.onWaiting(message.length);
     if ('open' in this.#way) this.#call(this.#way, message, count);
     else unawaited('a request of OTLP', this.#post(this.#way, message, count));
-  }
-
-  close(): void {
-    this.#way.close();
   }
 
   #call(client: GrpcClient, message: Buffer, count: number): void {

@@ -4,9 +4,11 @@ import type { GrpcClient, GrpcStream } from '../grpc/client.js';
 import { statusText } from '../grpc/status.js';
 import type { StreamLogPlan } from '../plan/log-service.js';
 import { nodeBytes } from '../stats/node-bytes.js';
+import { KeptEntries } from './kept-entries.js';
 import { lengthDelimited, type EntrySender, type SenderHost } from './sender-host.js';
 
 const METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+const STATS = 'access_logs.grpc_access_log.';
 // Of StreamAccessLogsMessage.
 const IDENTIFIER = 1;
 const HTTP_LOGS = 2;
@@ -17,6 +19,7 @@ export class StreamSender implements EntrySender {
   readonly #client: GrpcClient;
   readonly #host: SenderHost;
   readonly #identifier: Buffer;
+  readonly #kept: KeptEntries;
   #stream: GrpcStream | undefined;
   #isDown = false;
 
@@ -25,6 +28,11 @@ export class StreamSender implements EntrySender {
     this.#field = plan.isTcp ? TCP_LOGS : HTTP_LOGS;
     this.#client = client;
     this.#host = host;
+    this.#kept = new KeptEntries(
+      (bytes) => host.onWaiting(bytes),
+      () => this.#sendKept(),
+      plan.flushMs,
+    );
     this.#identifier = lengthDelimited(
       IDENTIFIER,
       lengthDelimited(1, nodeBytes(host.sender)),
@@ -33,18 +41,38 @@ export class StreamSender implements EntrySender {
   }
 
   send(entries: Buffer, count: number): void {
-    this.#host.count('access_logs.grpc_access_log.grpc_entries_flushed', count);
+    if (this.#kept.count === 0 && this.#isThere) {
+      this.#write(entries, count);
+      return;
+    }
+    this.#kept.keep(entries, count);
+    this.#sendKept();
+  }
+
+  close(): void {
+    this.#kept.close();
+    this.#stream?.end();
+    this.#client.close();
+  }
+
+  get #isThere(): boolean {
+    return this.#stream !== undefined || this.#client.isThere;
+  }
+
+  #sendKept(): void {
+    const { count } = this.#kept;
+    if (this.#isThere) this.#write(this.#kept.take(), count);
+    else this.#host.count(`${STATS}grpc_entries_flush_failed`, count);
+  }
+
+  #write(entries: Buffer, count: number): void {
+    this.#host.count(`${STATS}grpc_entries_flushed`, count);
     const logs = lengthDelimited(this.#field, entries);
     const isNew = this.#stream === undefined;
     const stream = (this.#stream ??= this.#open());
     const message = isNew ? Buffer.concat([this.#identifier, logs]) : logs;
     this.#host.onWaiting(message.length);
     stream.write(message, () => this.#host.onWaiting(-message.length));
-  }
-
-  close(): void {
-    this.#stream?.end();
-    this.#client.close();
   }
 
   #open(): GrpcStream {

@@ -25,6 +25,10 @@ export class OtlpHttpSender implements OtlpSender {
     this.#service = service;
   }
 
+  get isThere(): boolean {
+    return this.#http.isThere;
+  }
+
   async send(request: Uint8Array): Promise<string | undefined> {
     const { host, path, headers, timeoutMs } = this.#service;
     const status = await this.#http.post({

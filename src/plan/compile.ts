@@ -20,6 +20,7 @@ import { compileAuthorities } from './authority-streams.js';
 import { findDefaultTracer } from './tracing/default-tracer.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { compileCluster, type DefaultBind } from './cluster/cluster.js';
+import { ControlClusters } from './control-clusters.js';
 import { HiddenClusterPlans } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
@@ -326,7 +327,7 @@ function contextOf(
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
-    grpcClusters: new Map(),
+    grpcClusters: new ControlClusters(),
     authorities: new Authorities(bootstrap, () => runtime.flag(ARE_USED, false)),
     runtime,
     extensions: options.extensions,

@@ -24,6 +24,7 @@ import type { ResolverPlan } from './dns-resolver.js';
 import type { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { ClusterSources } from './cluster-sources.js';
+import type { ControlClusters } from './control-clusters.js';
 import type { HiddenClusters } from './hidden-clusters.js';
 import type { DiscoveredPlaces } from './discovered.js';
 import type { Place } from './message/place.js';
@@ -37,7 +38,6 @@ import type {
   Update,
 } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
-import type { GrpcClusterPlan } from './service-plan.js';
 import type { JwksSource } from './jwks-source.js';
 import type { LiveSources } from './live-sources.js';
 import type { LocalCluster } from './local-cluster.js';
@@ -147,7 +147,7 @@ export interface CompileContext {
   /** Clusters come from a control plane, and pages say so. */
   readonly viaApi?: boolean;
   /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
-  readonly grpcClusters: Map<string, GrpcClusterPlan>;
+  readonly grpcClusters: ControlClusters;
   /** The cluster that this proxy is one of; absent: nobody says which it is. */
   readonly localCluster?: LocalCluster;
   /** Who is asked for names, where `asker`, a cluster, does not say; undefined: the system's servers. */

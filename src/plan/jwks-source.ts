@@ -1,5 +1,5 @@
 // Where keys of issuers are fetched from while the server runs.
-import type { GrpcClusterPlan } from './service-plan.js';
+import type { ClusterLookup } from './service-plan.js';
 
 /** What is asked over HTTP, of the hosts of a cluster. */
 export interface HttpSource {
@@ -7,8 +7,7 @@ export interface HttpSource {
   readonly host: string;
   readonly path: string;
   readonly clusterName: string;
-  /** Undefined: there is no such cluster. */
-  readonly cluster: () => GrpcClusterPlan | undefined;
+  readonly clusters: ClusterLookup;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly backOff: { readonly baseMs: number; readonly maxMs: number };

@@ -12,10 +12,19 @@ export interface GrpcRetryPlan {
   readonly maxMs: number;
 }
 
+/** For those who ask hosts of a cluster, which may be another from one moment to the next, or gone. */
+export interface ClusterLookup {
+  get(name: string): GrpcClusterPlan | undefined;
+  /** `onChange` is told whenever it is another, or gone. What comes back ends that. */
+  watch(name: string, onChange: () => void): () => void;
+}
+
 /** Over HTTP/2 to the hosts of a cluster. */
 export interface EnvoyGrpcPlan {
   readonly kind: 'envoy';
-  readonly cluster: GrpcClusterPlan;
+  readonly clusterName: string;
+  /** What is known of it now. */
+  readonly clusters: ClusterLookup;
   readonly authority: string;
   readonly metadata: GrpcMetadata;
   /** 0: of any length. */

@@ -1,5 +1,5 @@
 // Where resources come from that are not written in the bootstrap.
-import type { GrpcClusterPlan, GrpcServicePlan } from './service-plan.js';
+import type { ClusterLookup, GrpcServicePlan } from './service-plan.js';
 
 /** A file with a DiscoveryResponse. */
 export interface FileSource {
@@ -36,7 +36,8 @@ export interface GrpcSource extends ServerSource {
 /** Asked again and again over HTTP. */
 export interface RestSource extends ServerSource {
   readonly kind: 'rest';
-  readonly cluster: GrpcClusterPlan;
+  readonly clusterName: string;
+  readonly clusters: ClusterLookup;
   readonly refreshMs: number;
   readonly requestTimeoutMs: number;
   /** Hosts are told that it asks. */

@@ -15,10 +15,7 @@ export type ExporterPlan =
     }
   | {
       readonly kind: 'opentelemetry';
-      readonly collector:
-        | OtlpCollector
-        /** There is nobody of the name that the configuration has. */
-        | { readonly how: 'none' };
+      readonly collector: OtlpCollector;
       /** Of the resource. */
       readonly attributes: Readonly<Record<string, string>>;
       readonly hasScope: boolean;

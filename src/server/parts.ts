@@ -88,7 +88,7 @@ export function makeSpanExport({ compiled }: Configuration, host: PartsHost): Sp
   return new SpanExport(context.tracers, {
     native: host.native,
     stats: host.stats,
-    findCluster: (name) => context.grpcClusters.get(name),
+    clusters: context.grpcClusters,
     local: {
       nodeId: context.serviceNode,
       zone: context.zone,
@@ -113,7 +113,7 @@ export function makeFedSinks(
     countOf: (cluster, statistic, amount) =>
       host.stats.count((host.native.clusterPrefix(cluster) ?? '') + statistic, amount),
     count: (name) => host.stats.count(name),
-    findCluster: (name) => compiled.context.grpcClusters.get(name),
+    clusters: compiled.context.grpcClusters,
     localAddress: compiled.context.localAddress,
     warn: (message) => host.log.warn('stats_sinks', message),
     info: (message) => host.log.info('stats_sinks', message),

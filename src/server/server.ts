@@ -148,7 +148,7 @@ export class Server implements AdminHost, RestartHost {
       http: async (cluster) => {
         const { ClusterHttp } = await import('../http/cluster-http.js');
         const { grpcClusters, localAddress } = configuration.compiled.context;
-        return new ClusterHttp(cluster, (name) => grpcClusters.get(name), this, localAddress);
+        return new ClusterHttp(cluster, grpcClusters, this, localAddress);
       },
       count: (name, amount) => this.stats.count(name, amount),
       warn: (message) => log.warn('config', message),

@@ -56,8 +56,8 @@ async function makeOtlpSink(
     return new OtlpSink(plan, new OtlpGrpcSender(client, OTLP_METHOD), host);
   }
   const { ClusterHttp } = await import('../http/cluster-http.js');
-  const { findCluster, localAddress } = host;
-  const http = new ClusterHttp(collector.service.cluster, findCluster, counted, localAddress);
+  const { clusters, localAddress } = host;
+  const http = new ClusterHttp(collector.service.cluster, clusters, counted, localAddress);
   return new OtlpSink(plan, new OtlpHttpSender(http, collector.service), host);
 }
 

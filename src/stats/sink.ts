@@ -1,5 +1,5 @@
 // What takes statistics away from here.
-import type { FindCluster } from '../http/cluster-http.js';
+import type { ClusterLookup } from '../plan/service-plan.js';
 
 /** On the control thread. Nothing of it throws: what cannot be sent is lost, and said once. */
 export interface StatsSink {
@@ -19,8 +19,8 @@ export interface SinkHost {
   countOf(cluster: string, statistic: string, amount: number): void;
   /** Adds to a statistic by its full name. */
   count(name: string): void;
-  /** What there is of a cluster, for those who post to its hosts. */
-  readonly findCluster: FindCluster;
+  /** For those who post to hosts of one. */
+  readonly clusters: ClusterLookup;
   /** This machine's, as hosts are told it. */
   readonly localAddress: string;
   warn(message: string): void;

@@ -16,15 +16,14 @@ const FLUSH_MS = 5000;
 
 export class OtlpExporter implements SpanExporter {
   readonly #plan: Plan;
-  readonly #sender: OtlpSender | undefined;
+  readonly #sender: OtlpSender;
   readonly #host: ExporterHost;
   readonly #buffers = new SpanBuffers();
   readonly #requests = new Set<Promise<void>>();
   #timer: NodeJS.Timeout;
   #isDown = false;
 
-  /** Without a sender there is nobody to send to. */
-  constructor(plan: Plan, sender: OtlpSender | undefined, host: ExporterHost) {
+  constructor(plan: Plan, sender: OtlpSender, host: ExporterHost) {
     this.#plan = plan;
     this.#sender = sender;
     this.#host = host;
@@ -41,7 +40,7 @@ export class OtlpExporter implements SpanExporter {
     clearTimeout(this.#timer);
     for (const group of this.#buffers.rest()) this.#send(group);
     await Promise.all(this.#requests);
-    this.#sender?.close();
+    this.#sender.close();
   }
 
   /** As the real server: what finds no room is lost, and what is there is sent. */
@@ -65,7 +64,6 @@ export class OtlpExporter implements SpanExporter {
 
   #send(spans: readonly SpanRecord[]): void {
     this.#host.count(`${STATS}spans_sent`, spans.length);
-    if (!this.#sender) return;
     const request = this.#sender
       .send(otlpSpans(spans, this.#host.local, this.#plan))
       .then((failure) => this.#tell(failure))

@@ -73,6 +73,10 @@ export class SkyWalkingExporter implements SpanExporter {
   }
 
   #connect(): void {
+    if (!this.#client.isThere) {
+      this.#onEnd();
+      return;
+    }
     const stream = this.#client.open(METHOD, {
       onMessage: () => undefined,
       onEnd: () => {

@@ -5,10 +5,10 @@ import { atMost } from '../base/patience.js';
 import { startTimeout } from '../base/timers.js';
 import type { GrpcClients } from '../grpc/clients.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
-import { ClusterHttp, type FindCluster } from '../http/cluster-http.js';
+import { ClusterHttp } from '../http/cluster-http.js';
 import type { NativeProxy } from '../native.js';
 import { OtlpGrpcSender, OtlpHttpSender, type OtlpSender } from '../otlp/otlp-senders.js';
-import type { GrpcServicePlan } from '../plan/service-plan.js';
+import type { ClusterLookup, GrpcServicePlan } from '../plan/service-plan.js';
 import type { ExporterPlan } from '../plan/tracer-plans.js';
 import { DatadogExporter } from './datadog-exporter.js';
 import type { ExporterHost, SpanExporter } from './exporter.js';
@@ -29,7 +29,7 @@ export interface TracersHost extends ExporterHost {
   readonly native: ClusterNative &
     Pick<NativeProxy, 'onSpans' | 'takeSpans' | 'droppedSpans' | 'addTracerStats'>;
   readonly stats: StatsHost;
-  readonly findCluster: FindCluster;
+  readonly clusters: ClusterLookup;
 }
 
 export class Tracers {
@@ -72,8 +72,8 @@ export class Tracers {
   }
 
   #http(cluster: string): ClusterHttp {
-    const { native, stats, findCluster, local } = this.#host;
-    return new ClusterHttp(cluster, findCluster, { native, stats }, local.address);
+    const { native, stats, clusters, local } = this.#host;
+    return new ClusterHttp(cluster, clusters, { native, stats }, local.address);
   }
 
   async #grpc(service: GrpcServicePlan): ReturnType<GrpcClients['make']> {
@@ -85,14 +85,12 @@ export class Tracers {
 
   async #otlpSender(
     collector: Extract<ExporterPlan, { kind: 'opentelemetry' }>['collector'],
-  ): Promise<OtlpSender | undefined> {
+  ): Promise<OtlpSender> {
     switch (collector.how) {
       case 'http':
         return new OtlpHttpSender(this.#http(collector.service.cluster), collector.service);
       case 'grpc':
         return new OtlpGrpcSender(await this.#grpc(collector.service), OTLP_METHOD);
-      case 'none':
-        return undefined;
     }
   }
 

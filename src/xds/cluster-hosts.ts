@@ -152,6 +152,7 @@ export class ClusterHosts implements HostSources {
     this.#followFilters(cluster, []);
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
+    this.#context.grpcClusters.delete(cluster);
     this.#endFormer(cluster);
     this.#endpoints.get(cluster)?.stop();
     this.#endpoints.delete(cluster);
@@ -268,6 +269,7 @@ export class ClusterHosts implements HostSources {
 
   /** The one that has waited is in its place, or there is none any more. */
   #endFormer(cluster: string): void {
+    this.#context.grpcClusters.replaced(cluster);
     this.#endLeaving(cluster);
     // After those that are new: a secret that both have is not asked for again.
     for (const socket of this.#formerSockets.get(cluster) ?? []) this.#secrets.remove(socket);

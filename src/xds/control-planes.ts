@@ -86,13 +86,12 @@ export class ControlPlanes {
   }
 
   #post(source: RestSource, path: string, body: string): Promise<TextAnswer | undefined> {
-    const { name } = source.cluster;
+    const { clusterName: name, clusters } = source;
     const known = this.#http.get(name);
     const { native, stats } = this.#host;
     const { localAddress, requestTimeoutMs: timeoutMs } = source;
     const http =
-      known ??
-      new ClusterHttp(name, () => source.cluster, { native, stats }, localAddress, LONGEST_BYTES);
+      known ?? new ClusterHttp(name, clusters, { native, stats }, localAddress, LONGEST_BYTES);
     if (!known) this.#http.set(name, http);
     return http.ask({
       ...{ host: name, path, timeoutMs, isSized: true, body: Buffer.from(body) },

@@ -131,7 +131,7 @@ export class DiscoveryStream {
     this.#tellPending();
     const method = this.#method.slice(this.#method.lastIndexOf('/') + 1);
     const { service } = this.#plan;
-    const to = service.kind === 'envoy' ? service.cluster.name : service.target;
+    const to = service.kind === 'envoy' ? service.clusterName : service.target;
     // Said once of an outage; that the control plane is done with a stream is none.
     const isNews = !this.#isOutageTold && status.code !== 'OK';
     this.#host.log(

@@ -95,7 +95,7 @@ export class RestSubscription implements Transport {
     const { unknownFields, stats, log } = this.#host;
     const startedMs = performance.now();
     const loaded = loadJson<DiscoveryResponse>(
-      `the answer of ${this.#source.cluster.name}`,
+      `the answer of ${this.#source.clusterName}`,
       text,
       { type: RESPONSE, name: 'a DiscoveryResponse' },
       { unknownFields: unknownFields === 'refused' ? 'error' : 'warning', refusesV2: true },

@@ -48,7 +48,10 @@ export function compileLogService(
   context: CompileContext,
 ): GrpcServicePlan | undefined {
   const message = { ...service, ...(retry && { retry_policy: retry }) };
-  return compileGrpcService(message, place, context, { isStreamOfXds: true });
+  return compileGrpcService(message, place, context, {
+    isStreamOfXds: true,
+    mayBeAway: true,
+  });
 }
 
 /** Undefined after an error. */
@@ -74,6 +77,8 @@ export function compileStreamLog(
       id: context.logServices.add(plan, JSON.stringify([isTcp ? 'tcp' : 'http', config])),
       bytes: config.buffer_size_bytes ?? DEFAULT_BUFFER_BYTES,
       stat_prefix: STAT_PREFIX,
+      // As the real server.
+      ...(isTcp && { counts_losses_alone: true }),
     },
     is_tcp: isTcp,
     tags,

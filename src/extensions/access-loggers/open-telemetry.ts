@@ -127,19 +127,8 @@ function compileVia(
   );
 }
 
-/** Undefined after an error. */
-function compileHttp(
-  message: HttpService,
-  place: Place,
-  context: CompileContext,
-): OtelHttpPlan | undefined {
+function compileHttp(message: HttpService, place: Place, context: CompileContext): OtelHttpPlan {
   const service = compileHttpService(message, place);
-  if (!context.grpcClusters.has(service.cluster)) {
-    place.field('http_uri').field('cluster').error(`Unknown cluster '${service.cluster}'`, {
-      expected: 'the name of a static cluster',
-    });
-    return undefined;
-  }
   refuseOddClusters(service.cluster, place, context);
   return { kind: 'http', service };
 }

@@ -83,17 +83,10 @@ function compileCollector(
     refuseOddClusters(service.cluster, at, context);
     return { how: 'http', service };
   }
-  const name = grpc?.envoy_grpc?.cluster_name;
-  const isThere =
-    name === undefined || context.clusterNames.has(name) || context.grpcClusters.has(name);
   if (!grpc) return undefined;
-  const at = place.field('grpc_service');
-  if (!isThere) {
-    // As the real server, which looks for it when there is something to send.
-    at.warn(`there is no cluster '${name}': spans are lost until there is one`);
-    return { how: 'none' };
-  }
-  const service = compileGrpcService(grpc, at, context);
+  const service = compileGrpcService(grpc, place.field('grpc_service'), context, {
+    mayBeAway: true,
+  });
   if (service?.kind !== 'envoy') return service && { how: 'grpc', service };
   const metadata = [['user-agent', OTLP_USER_AGENT + versionText()], ...service.metadata] as const;
   return { how: 'grpc', service: { ...service, metadata } };

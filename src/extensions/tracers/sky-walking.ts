@@ -34,6 +34,7 @@ export const skyWalking = defineExtension<SkyWalkingConfig, TracerPlan | undefin
       config.grpc_service ?? {},
       place.field('grpc_service'),
       context,
+      { mayBeAway: true },
     );
     if (!service) return undefined;
     const serviceName = client.service_name || context.serviceCluster || DEFAULT_NAME;

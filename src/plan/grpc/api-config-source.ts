@@ -264,7 +264,8 @@ function compileRest(
   return (
     cluster && {
       kind: 'rest',
-      cluster,
+      clusterName: name,
+      clusters: context.grpcClusters,
       refreshMs: wholeMs(api.refresh_delay, 0),
       requestTimeoutMs: wholeMs(api.request_timeout, DEFAULT_REQUEST_TIMEOUT_MS),
       initialFetchTimeoutMs,

@@ -44,12 +44,18 @@ const DEFAULT_BACK_OFF_MS = 25;
 
 type ServiceContext = Pick<CompileContext, 'clusterNames' | 'grpcClusters' | 'localAddress'>;
 
+export interface ServiceUse {
+  readonly isStreamOfXds?: boolean;
+  /** As the real server: its cluster is looked for when there is something to send. */
+  readonly mayBeAway?: boolean;
+}
+
 /** Undefined after an error. */
 export function compileGrpcService(
   service: GrpcService,
   place: Place,
   context: ServiceContext,
-  use: { readonly isStreamOfXds?: boolean } = {},
+  use: ServiceUse = {},
 ): GrpcServicePlan | undefined {
   refuseOtherFields(place, service, GRPC_SERVICE);
   const metadata = compileMetadata(
@@ -82,31 +88,32 @@ function compileEnvoyGrpc(
   common: Pick<EnvoyGrpcPlan, 'metadata' | 'retry'>,
   place: Place,
   context: ServiceContext,
-  { isStreamOfXds = false }: { readonly isStreamOfXds?: boolean },
+  { isStreamOfXds = false, mayBeAway = false }: ServiceUse,
 ): EnvoyGrpcPlan | undefined {
   refuseOtherFields(place, message, ENVOY_GRPC);
   const { cluster_name: name = '', authority = '' } = message;
   if (message.retry_policy && !isStreamOfXds) {
     place.field('retry_policy').warn('has no effect here: it is for xDS streams');
   }
-  if (!context.clusterNames.has(name)) {
+  if (!mayBeAway && !context.clusterNames.has(name)) {
     place.field('cluster_name').error(`Unknown gRPC client cluster '${name}'`, {
       expected: 'the name of a static cluster',
       suggestion: nearestName(name, context.clusterNames),
     });
     return undefined;
   }
-  // Undefined where something is wrong with the cluster itself.
-  const cluster = context.grpcClusters.get(name);
-  if (!cluster) return undefined;
-  if (cluster.tls?.unsupported !== undefined) {
+  const { grpcClusters: clusters } = context;
+  const cluster = clusters.get(name);
+  // Something is wrong with the cluster itself.
+  if (!mayBeAway && !cluster) return undefined;
+  if (cluster?.tls?.unsupported !== undefined) {
     place
       .field('cluster_name')
       .error(
         `cluster '${name}' has TLS with ${cluster.tls.unsupported}, which is not supported yet for gRPC services`,
       );
   }
-  if (cluster.goesThrough !== undefined) {
+  if (cluster?.goesThrough !== undefined) {
     place
       .field('cluster_name')
       .error(
@@ -121,7 +128,8 @@ function compileEnvoyGrpc(
       ];
   return {
     kind: 'envoy',
-    cluster,
+    clusterName: name,
+    clusters,
     authority: authority || name,
     ...common,
     metadata: [...common.metadata, ...own],

@@ -72,7 +72,7 @@ export function compileHttpUri(
     host,
     path: path.startsWith('/') ? path : `/${path}`,
     clusterName,
-    cluster: () => context.grpcClusters.get(clusterName),
+    clusters: context.grpcClusters,
     timeoutMs: wholeMs(message.timeout, 0),
   };
 }

@@ -5,6 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { HttpPool } from '../../../src/http/http-pool.js';
 import type { ControlHost } from '../../../src/native.js';
+import { ControlClusters } from '../../../src/plan/control-clusters.js';
 import type { GrpcClusterPlan } from '../../../src/plan/service-plan.js';
 
 const LONGEST_BYTES = 1000;
@@ -48,7 +49,9 @@ async function pool(
     },
     ...{ maxRequests, http2: { settings: {} }, speaks },
   };
-  const made = new HttpPool('one', () => plan, { native, stats }, LONGEST_BYTES);
+  const clusters = new ControlClusters();
+  clusters.set('one', plan);
+  const made = new HttpPool('one', clusters, { native, stats }, LONGEST_BYTES);
   t.after(() => {
     made.close();
     server.close();

@@ -5,6 +5,7 @@ import type { GrpcClient, GrpcStreamEvents } from '../../../src/grpc/client.js';
 import { OtelSender } from '../../../src/log-services/otel-sender.js';
 import { lengthDelimited, type SenderHost } from '../../../src/log-services/sender-host.js';
 import { StreamSender } from '../../../src/log-services/stream-sender.js';
+import type { OtlpHttpSender } from '../../../src/otlp/otlp-senders.js';
 import type { GrpcServicePlan } from '../../../src/plan/service-plan.js';
 
 const SERVICE = {} as GrpcServicePlan;
@@ -13,7 +14,11 @@ function scripted() {
   const messages: Buffer[] = [];
   const sent: (() => void)[] = [];
   let events: GrpcStreamEvents | undefined;
+  let isThere = true;
   const client: GrpcClient = {
+    get isThere() {
+      return isThere;
+    },
     open: (_, told) => {
       events = told;
       return {
@@ -44,6 +49,7 @@ function scripted() {
     waiting: () => waiting,
     end: (code: 'OK' | 'UNAVAILABLE') => events?.onEnd({ code, message: '' } as never),
     answer: (message: Buffer) => events?.onMessage(message),
+    come: (whether: boolean) => (isThere = whether),
   };
 }
 
@@ -73,6 +79,69 @@ test('a stream begins with who sends; later messages are entries alone', () => {
   end('UNAVAILABLE');
   sender.send(Buffer.from('three'), 1);
   assert.equal(messages[2]?.[0], 0x0a);
+});
+
+test('entries for nobody wait, and leave once there is somebody', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { client, host, messages, sent, counts, waiting, come } = scripted();
+  const plan = {
+    kind: 'stream',
+    service: SERVICE,
+    flushMs: 10,
+    logName: 'l',
+    isTcp: true,
+  } as const;
+  const sender = new StreamSender(plan, client, host);
+  come(false);
+  sender.send(Buffer.from('one'), 2);
+  assert.deepEqual([messages.length, waiting()], [0, 3]);
+  sender.send(Buffer.from('two'), 1);
+  t.mock.timers.tick(10);
+  come(true);
+  t.mock.timers.tick(10);
+  sender.send(Buffer.from('three'), 1);
+  const [first = Buffer.alloc(0), ...later] = messages;
+  const both = lengthDelimited(3, Buffer.from('onetwo'));
+  assert.deepEqual(first.subarray(-both.length), both);
+  assert.deepEqual(later, [lengthDelimited(3, Buffer.from('three'))]);
+  for (const one of sent) one();
+  assert.equal(waiting(), 0);
+  const PREFIX = 'access_logs.grpc_access_log.grpc_entries_';
+  assert.deepEqual(Object.fromEntries(counts), {
+    [`${PREFIX}flush_failed`]: 2 + 3 + 3,
+    [`${PREFIX}flushed`]: 3 + 1,
+  });
+});
+
+test('records that nobody can be posted go with the next ones', async () => {
+  const { host, counts, waiting } = scripted();
+  const posted: Buffer[] = [];
+  let isThere = false;
+  const way = {
+    get isThere() {
+      return isThere;
+    },
+    send: (message: Buffer) => (posted.push(message), Promise.resolve(undefined)),
+    close: () => undefined,
+  };
+  const plan = {
+    kind: 'otel',
+    via: SERVICE,
+    flushMs: 10,
+    statPrefix: 'p.',
+    resource: [],
+    logName: '',
+  } as const;
+  const sender = new OtelSender(plan, way as unknown as OtlpHttpSender, host);
+  sender.send(Buffer.from('one'), 2);
+  assert.deepEqual([posted.length, counts.size, waiting()], [0, 0, 3]);
+  isThere = true;
+  sender.send(Buffer.from('two'), 1);
+  await new Promise(setImmediate);
+  assert.equal(posted.length, 1);
+  assert.deepEqual(Object.fromEntries(counts), { 'p.logs_written': 3 });
+  assert.match(posted[0]?.toString('latin1') ?? '', /onetwo$/);
+  assert.equal(waiting(), 0);
 });
 
 test('what a collector rejects, or never answers, is lost', () => {

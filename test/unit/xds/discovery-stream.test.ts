@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { GrpcStreamEvents } from '../../../src/grpc/client.js';
-import { grpcCluster } from '../../../src/plan/service-plan.js';
+import { ControlClusters } from '../../../src/plan/control-clusters.js';
 import type { StreamPlan } from '../../../src/plan/sources.js';
 import { ControlStats } from '../../../src/stats/control-stats.js';
 import { DiscoveryStream } from '../../../src/xds/discovery-stream.js';
@@ -11,7 +11,8 @@ const PLAN: StreamPlan = {
   isDelta: false,
   service: {
     kind: 'envoy',
-    cluster: grpcCluster({ name: 'plane' }, {}),
+    clusterName: 'plane',
+    clusters: new ControlClusters(),
     authority: 'plane',
     metadata: [],
     maxMessageBytes: 0,
@@ -52,6 +53,7 @@ async function start(t: TestContext, plan: StreamPlan) {
       statPrefix: 'control_plane.',
       makeClient: () =>
         Promise.resolve({
+          isThere: true,
           open: (_, events) => {
             opened.push(events);
             return {

@@ -20,6 +20,7 @@ function played() {
   const counts = new Map<string, number>();
   const streams: GrpcStreamEvents[] = [];
   const client: GrpcClient = {
+    isThere: true,
     open: (_method, events) => {
       streams.push(events);
       return {

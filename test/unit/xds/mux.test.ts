@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { WireWriter } from '../../../src/base/wire.js';
 import { loadAny } from '../../../src/config/load-any.js';
 import type { GrpcStreamEvents } from '../../../src/grpc/client.js';
-import { grpcCluster } from '../../../src/plan/service-plan.js';
+import { ControlClusters } from '../../../src/plan/control-clusters.js';
 import type { StreamPlan } from '../../../src/plan/sources.js';
 import { ECDS, EDS, RTDS, urlOf } from '../../../src/xds/api.js';
 import { Mux } from '../../../src/xds/mux.js';
@@ -38,7 +38,8 @@ function make(isDelta: boolean) {
     isDelta,
     service: {
       kind: 'envoy',
-      cluster: grpcCluster({ name: 'plane' }, {}),
+      clusterName: 'plane',
+      clusters: new ControlClusters(),
       authority: 'plane',
       metadata: [],
       maxMessageBytes: 0,
@@ -52,6 +53,7 @@ function make(isDelta: boolean) {
     ...{ statPrefix: '', method: '/a.Service/Stream', node: Buffer.from([10, 1, 97]) },
     makeClient: () =>
       Promise.resolve({
+        isThere: true,
         open: (_, events) => {
           opened.push(events);
           return { isConnected: true, write, end: () => undefined, cancel: () => undefined };

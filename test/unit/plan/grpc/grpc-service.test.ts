@@ -147,7 +147,7 @@ test('what HTTP/2 options ask for explicitly is what gRPC connections begin with
   );
   assert.deepEqual(issues, []);
   assert.ok(service?.kind === 'envoy');
-  assert.deepEqual(service.cluster.http2, {
+  assert.deepEqual(service.clusters.get('metrics')?.http2, {
     settings: { headerTableSize: 1000, initialWindowSize: 70_000 },
     connectionWindowBytes: 100_000,
     ping: { intervalMs: 30_000, timeoutMs: 5000, jitterPct: 15 },
@@ -173,7 +173,7 @@ test('TLS is what a client of the real server offers unless it is told', () => {
   const { issues, service } = compileSink(ENVOY, { ...http2(), ...tls({ sni: 'm.example' }) });
   assert.deepEqual(issues, []);
   assert.ok(service?.kind === 'envoy');
-  assert.deepEqual(service.cluster.tls, {
+  assert.deepEqual(service.clusters.get('metrics')?.tls, {
     sni: 'm.example',
     subjects: [],
     hashes: [],
