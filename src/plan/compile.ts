@@ -170,6 +170,8 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     live: new LiveSources(),
     addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
+    // Whoever is there from the beginning is not waited for alone.
+    addSecret: () => undefined,
   };
   const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
   const clusters = compileClusters(resources, place, context, bind);
@@ -298,6 +300,7 @@ function contextOf(
   | 'addTap'
   | 'addJwks'
   | 'addTls'
+  | 'addSecret'
   | 'logServices'
 > {
   const {

@@ -43,6 +43,7 @@ import type { LiveSources } from './live-sources.js';
 import type { LocalCluster } from './local-cluster.js';
 import type { SharedNames } from './shared-names.js';
 import type { RoutePlaces } from './route-slots.js';
+import type { SecretRequest } from './secret-request.js';
 import type { StaticSecrets } from './static-secrets.js';
 import type { TagNames } from './tag-names.js';
 import type { TracerPlan, TracerPlans } from './tracer-plans.js';
@@ -176,6 +177,8 @@ export interface CompileContext {
   readonly hasCoding: ((coding: 'brotli' | 'zstd') => boolean) | undefined;
   /** Takes a transport socket of a filter chain. */
   addTls(socket: TlsSocketPlan): void;
+  /** One that comes by SDS, which a filter or a format has. */
+  addSecret(request: SecretRequest): void;
   /** Services that access logs are sent to. */
   readonly logServices: LogServices;
   /** Of services that are reached without a cluster of the configuration. */

@@ -19,6 +19,7 @@ export function compileSecret(
   if (config.sds_config) {
     const request = requestSecret(config, place, context);
     if (!request) return undefined;
+    context.addSecret(request);
     const id = context.live.add({ kind: 'secret', request, use });
     return { id, value: context.live.secretText?.(request) };
   }

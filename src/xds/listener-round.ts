@@ -5,6 +5,7 @@ import type { DiscoveredPlace } from '../plan/discovered.js';
 import { fixedAddresses } from '../plan/listener/listen-sockets.js';
 import type { DynamicChain } from '../plan/listener/lds-plan.js';
 import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
+import type { SecretRequest } from '../plan/secret-request.js';
 import type { DynamicListener } from './departures.js';
 
 export type KnownListener = DynamicListener & { readonly plan: ListenerPlan };
@@ -30,6 +31,8 @@ export interface Change {
   readonly before: KnownListener | undefined;
   /** Of its listener filters. */
   readonly discovered: readonly DiscoveredPlace[];
+  /** Those that come by SDS, of what belongs to none of its chains. */
+  readonly secrets: readonly SecretRequest[];
   readonly isInPlace: boolean;
   /** The data plane's. */
   refusal?: Refusal;

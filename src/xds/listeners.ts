@@ -345,8 +345,10 @@ export class ListenerSubscription {
     }
     const id = before && isInPlace ? before.id : ++this.#lastId;
     const discovered = before && isInPlace ? before.discovered : made.discovered;
+    const { secrets } = made;
     const change: Change = {
-      ...{ id, version, message, plan: listener, chains, known, before, isInPlace, discovered },
+      ...{ id, version, message, plan: listener, chains, known, before, isInPlace },
+      ...{ discovered, secrets },
     };
     round.add(change);
     return { message, change };

@@ -105,7 +105,12 @@ export class Secrets {
 
   /** Undefined: all that it needs has come, or is not waited for any longer. */
   needed({ recipe }: TlsSocketPlan): Promise<unknown> | undefined {
-    const some = (recipe?.requests ?? []).flatMap((request) => {
+    return this.awaited(recipe?.requests ?? []);
+  }
+
+  /** Likewise, of those of them that are asked for. */
+  awaited(requests: readonly SecretRequest[]): Promise<unknown> | undefined {
+    const some = requests.flatMap((request) => {
       const one = this.#subscriptions.get(keyOf(request));
       return one && !one.isFirstDone ? one.first : [];
     });
@@ -191,16 +196,19 @@ export class Secrets {
     }
   }
 
+  /** Listeners have come to the data plane: what came for their filters while they waited is theirs. */
+  tellUntaken(): void {
+    const requests = [...this.#untaken.keys()].flatMap((id) => this.#texts.get(id)?.request ?? []);
+    for (const key of new Set(requests.map(keyOf))) {
+      this.#tell(this.#subscriptions.get(key)?.offered, key);
+    }
+  }
+
   /** What it is told by then may be later than what the listener came with. */
   #tellAgain(): void {
     this.#again ??= startTimeout(() => {
       this.#again = undefined;
-      const requests = [...this.#untaken.keys()].flatMap(
-        (id) => this.#texts.get(id)?.request ?? [],
-      );
-      for (const key of new Set(requests.map(keyOf))) {
-        this.#tell(this.#subscriptions.get(key)?.offered, key);
-      }
+      this.tellUntaken();
     }, TELL_AGAIN_MS).unref();
   }
 

@@ -159,7 +159,7 @@ export class Xds {
         return found && !found.isArrived ? found.arrived : undefined;
       },
       filter: (place) => this.#extensions.needed(place),
-      secrets: (socket) => this.#secrets.needed(socket),
+      secrets: (requests) => this.#secrets.awaited(requests),
       rest: () => (this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined),
     };
     this.#listeners =
@@ -174,6 +174,7 @@ export class Xds {
           this.#beginExtensions();
         },
         onSockets: () => {
+          this.#secrets.tellUntaken();
           this.#followSockets();
           this.#followExtensions();
         },

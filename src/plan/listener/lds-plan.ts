@@ -13,6 +13,7 @@ import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { FilterChain, Listener } from '../plan.gen.js';
 import { ChainRoutes, type RouteSlots } from '../route-slots.js';
+import type { SecretRequest } from '../secret-request.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import { nextChainId } from './discovered-chain.js';
 import { compileFilterChain } from './filter-chain.js';
@@ -35,6 +36,8 @@ export interface DynamicChain {
   readonly plan: FilterChain;
   readonly routes: ChainRoutes;
   readonly sockets: readonly TlsSocketPlan[];
+  /** Of its filters and formats. */
+  readonly secrets: readonly SecretRequest[];
   /** Filters that come later. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Milliseconds since 1970. */
@@ -47,6 +50,8 @@ export interface CompiledListener {
   readonly chains: ReadonlyMap<string, DynamicChain>;
   /** Listener filters that come later. */
   readonly discovered: readonly DiscoveredPlace[];
+  /** Of what belongs to none of its chains. */
+  readonly secrets: readonly SecretRequest[];
 }
 
 /**
@@ -61,7 +66,11 @@ export function compileDynamicListener(
 ): Partial<CompiledListener> & Omit<CompiledListener, 'listener'> {
   const chains = new Map<string, DynamicChain>();
   const ofListener = new LaterPlaces(context.discovered);
-  const outer = { ...context, discovered: ofListener };
+  const secretsOfListener: SecretRequest[] = [];
+  const outer = {
+    ...{ ...context, discovered: ofListener },
+    addSecret: (request: SecretRequest) => secretsOfListener.push(request),
+  };
   const reading = place.reading(context.runtime);
   const listener = compileListener(message, reading, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
@@ -73,10 +82,12 @@ export function compileDynamicListener(
     const routes = new ChainRoutes(context.routes);
     const id = nextChainId();
     const sockets: TlsSocketPlan[] = [];
+    const secrets: SecretRequest[] = [];
     const discovered = new LaterPlaces(context.discovered);
     const own = {
       ...{ ...context, routes },
       addTls: (socket: TlsSocketPlan) => sockets.push(socket),
+      addSecret: (request: SecretRequest) => secrets.push(request),
       discovered,
     };
     const plan = compileFilterChain(chain, at, own, id);
@@ -86,12 +97,16 @@ export function compileDynamicListener(
       plan,
       routes,
       sockets,
+      secrets,
       discovered: discovered.all,
       createdMs: Date.now(),
     });
     return plan;
   });
-  return { chains, discovered: ofListener.all, ...(listener && { listener }) };
+  return {
+    ...{ chains, discovered: ofListener.all, secrets: secretsOfListener },
+    ...(listener && { listener }),
+  };
 }
 
 /** The new ones among chains that are not used after all. */

@@ -31,8 +31,9 @@ const current = (...listeners: readonly KnownListener[]): ReadonlyMap<string, Kn
 function change(name: string, port: number, more: Partial<Change> = {}): Change {
   const chains = new Map([['fresh', chain({ name: `routes of ${name}` })]]);
   const plan = { name, address: on(port), filter_chains: [{ id: 7 }] };
-  const rest = { chains, discovered: [], known: new Map(), before: undefined, isInPlace: false };
-  return { id: 5, version: 'v2', message: { name }, plan, ...rest, ...more };
+  const rest = { chains, known: new Map(), before: undefined, isInPlace: false };
+  const later = { discovered: [], secrets: [] };
+  return { id: 5, version: 'v2', message: { name }, plan, ...rest, ...later, ...more };
 }
 
 test('what is removed, replaced, added and changed in place goes together', () => {
