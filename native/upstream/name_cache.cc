@@ -91,6 +91,7 @@ void NameCaches::declare(const plan::NameCache& plan) {
   std::shared_ptr<stats::Block<stats::NameCache>> stats;
   if (!plan.holds_clusters) {
     stats = registry_.create<stats::NameCache>(stats::plainScope(plan.stat_prefix));
+    resolver_stats_ = registry_.create<stats::DnsCares>(stats::plainScope("dns.cares."));
   }
   cache = std::make_shared<NameCache>(plan, std::move(stats), sink_, workers_);
   cache->refreshGauges();

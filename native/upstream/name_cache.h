@@ -117,6 +117,8 @@ class NameCaches {
   stats::Registry& registry_;
   const std::shared_ptr<NameSink> sink_;
   const unsigned workers_;
+  // Of whoever looks names up: there as soon as anybody may be asked.
+  std::shared_ptr<stats::BlockBase> resolver_stats_;
   std::unordered_map<std::string, std::shared_ptr<NameCache>> caches_;
 };
 

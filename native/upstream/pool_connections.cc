@@ -46,6 +46,16 @@ std::string_view offeredProtocols(http::ClientProtocol protocol) {
   return {};
 }
 
+// One of HTTP/2 whose socket could not be opened: as the real server, which had it for a moment.
+void countUnopened(WorkerCluster& cluster) {
+  using Http2Counter = stats::Http2Codec::Counter;
+  stats::Shard<stats::Http2Codec>* const stats = cluster.http2Stats();
+  const plan::Http2Options* const options = cluster.cluster().clientSettings().http2;
+  if (!stats || !options) return;
+  stats->add(options->counts_as_oghttp2 ? Http2Counter::Oghttp2UpstreamConnections
+                                        : Http2Counter::Nghttp2UpstreamConnections);
+}
+
 }  // namespace
 
 // ---- connections made ahead ----
@@ -153,6 +163,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
     if (!use_.tunnels && protocol_ != http::ClientProtocol::ByAlpn) {
       stats.add(protocol_ == http::ClientProtocol::Http2 ? Counter::UpstreamCxHttp2Total
                                                          : Counter::UpstreamCxHttp1Total);
+      if (protocol_ == http::ClientProtocol::Http2) countUnopened(cluster_);
     }
     counters_.cx_connect_fail.add();
     if (connection_count_ == 0) countAsPool(false);
