@@ -1,7 +1,7 @@
 // Listeners that come by LDS: each update names all of them. One that is wrong is refused, and the
 // others are taken all the same.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
-import { countDeprecatedDefaults } from '../config/issues/deprecated-fields.js';
+import { countDeprecatedValues } from '../config/issues/deprecated-fields.js';
 import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
@@ -335,7 +335,7 @@ export class ListenerSubscription {
       refuseSockets(listener, before?.plan, [...this.#static, ...round.plans], place);
     }
     const errors = issues.filter(({ severity }) => severity === 'error');
-    this.#host.stats.countDeprecated(countDeprecatedDefaults(issues));
+    this.#host.stats.countDeprecated(countDeprecatedValues(issues));
     for (const issue of issues) {
       if (issue.severity === 'warning') this.#host.log('warning', describe(issue));
     }

@@ -15,12 +15,12 @@ const MADE_ONCE: readonly unknown[] = ['access_log', 'upstream_log'];
 
 export function countDeprecatedUses(issues: readonly Issue[]): number {
   const fields = issues.filter(isDeprecatedUse);
-  return fields.reduce((uses, { path }) => uses + timesRead(path), countDeprecatedDefaults(issues));
+  return fields.reduce((uses, { path }) => uses + timesRead(path), countDeprecatedValues(issues));
 }
 
 /** What is found as something is made, once each time. */
-export const countDeprecatedDefaults = (issues: readonly Issue[]): number =>
-  issues.filter(({ code }) => code === 'deprecated_default').length;
+export const countDeprecatedValues = (issues: readonly Issue[]): number =>
+  issues.filter(({ code }) => code === 'deprecated_value').length;
 
 export const isDeprecatedUse = ({ code, severity }: Issue): boolean =>
   code === 'deprecated_field' && severity !== 'error';

@@ -94,7 +94,7 @@ function warnOfNoEffect(config: DownstreamTls, place: Place): void {
     config.common_tls_context ?? {};
   const combined = config.common_tls_context?.combined_validation_context;
   if (config.require_client_certificate === undefined && (own ?? secret ?? combined)) {
-    place.warnOfDefault(
+    place.warnOfDeprecated(
       'clients need not show a certificate, though there is something to verify it with: this default is ' +
         'deprecated',
       { expected: 'require_client_certificate: true or false' },

@@ -92,16 +92,16 @@ export class Place {
     this.#add('warning', message, hint);
   }
 
-  /** What is not said will mean something else one day: it counts as a use of what is deprecated. */
-  warnOfDefault(message: string, hint: Hint = {}): void {
-    this.#add('warning', message, hint, 'deprecated_default');
+  /** It works, and counts as a use of what is deprecated: no field is, but a value, or that there is none. */
+  warnOfDeprecated(message: string, hint: Hint = {}): void {
+    this.#add('warning', message, hint, 'deprecated_value');
   }
 
   #add(
     severity: 'error' | 'warning',
     message: string,
     hint: Hint,
-    code?: 'deprecated_default',
+    code?: 'deprecated_value',
   ): void {
     this.#issues.push({
       severity,

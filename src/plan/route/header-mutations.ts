@@ -64,12 +64,18 @@ const STATE = /%PER_REQUEST_STATE\(([^%()]+)\)%/g;
 /** How headers asked for metadata: by a list in JSON. */
 const LISTED_METADATA = /%(UPSTREAM|DYNAMIC)_METADATA\((\[.+?\])\)%/g;
 
-function inNewWords(text: string): string {
+/** `onOld`: is told of each that is said in words that are deprecated. */
+function inNewWords(text: string, onOld: (words: string) => void): string {
   return text
-    .replace(STATE, '%FILTER_STATE($1:PLAIN)%')
+    .replace(STATE, (whole, name: string) => {
+      onOld(whole);
+      return `%FILTER_STATE(${name}:PLAIN)%`;
+    })
     .replace(LISTED_METADATA, (whole, kind: string, list: string) => {
       const keys = listOf(list);
-      return keys ? `%${kind}_METADATA(${keys.join(':')})%` : whole;
+      if (!keys) return whole;
+      onOld(whole);
+      return `%${kind}_METADATA(${keys.join(':')})%`;
     });
 }
 
@@ -95,6 +101,8 @@ function compileRemoval(header: string, place: Place): string | undefined {
   return undefined;
 }
 
+const ignore = (): void => undefined;
+
 export function compileAddition(
   option: HeaderValueOption,
   place: Place,
@@ -111,7 +119,12 @@ export function compileAddition(
   }
   // As in the real server, what `raw_value` says is not what a header gets.
   const text = header.value ?? '';
-  const result = compileFormat(inNewWords(text), 'header', own);
+  const words = inNewWords(text, (old) =>
+    at
+      .field('value')
+      .warnOfDeprecated(`${old} is deprecated`, { expected: inNewWords(old, ignore) }),
+  );
+  const result = compileFormat(words, 'header', own);
   if ('error' in result) {
     at.field('value').error(result.error, result);
     return undefined;

@@ -196,6 +196,27 @@ test('the body of a direct response may be a file, and may not be too long', (co
   ]);
 });
 
+test('words of before in formats of headers are told of, each time', () => {
+  const value = '%PER_REQUEST_STATE(a)% %DYNAMIC_METADATA(["a","b"])% %UPSTREAM_METADATA(["a"])%';
+  const { issues, route } = compileOneRoute({
+    ...toOrigin,
+    request_headers_to_add: [{ header: { key: 'x', value } }],
+  });
+  const at = 'warning routes[0].request_headers_to_add[0].header.value:';
+  assert.deepEqual(issues, [
+    `${at} %PER_REQUEST_STATE(a)% is deprecated`,
+    `${at} %DYNAMIC_METADATA(["a","b"])% is deprecated`,
+    `${at} %UPSTREAM_METADATA(["a"])% is deprecated`,
+  ]);
+  const now = '%FILTER_STATE(a:PLAIN)% %DYNAMIC_METADATA(a:b)% %UPSTREAM_METADATA(a)%';
+  const same = compileOneRoute({
+    ...toOrigin,
+    request_headers_to_add: [{ header: { key: 'x', value: now } }],
+  });
+  assert.deepEqual(same.issues, []);
+  assert.deepEqual(route?.mutations, same.route?.mutations);
+});
+
 test('headers are added in four ways, and the older append means two of them', () => {
   const actionOf = (option: object) =>
     compileOneRoute({
