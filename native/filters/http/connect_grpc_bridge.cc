@@ -186,7 +186,7 @@ class ConnectGrpcBridge final : public HttpFilter {
   std::string_view replacement() const override { return gives_answer_ ? answer_ : request_; }
   LocalReply answer() const override {
     LocalReply reply{refusal_, text_, details_};
-    reply.close = is_http_1_ && !gives_answer_;
+    reply.close = reply.is_before_end = is_http_1_ && !gives_answer_;
     return reply;
   }
 
