@@ -32,12 +32,21 @@ export class HttpFetcher {
     const signal = source.timeoutMs > 0 ? timeoutSignal(source.timeoutMs) : undefined;
     const headers = { host: source.host, ...request.headers };
     for (let tries = 0; ; tries += 1) {
+      const isLast = (): boolean => tries >= source.retries || signal?.aborted === true;
       const answer = await pool.ask({
         ...{ ...request, headers, signal },
         ...{ path: source.path, isSized: true },
+        isRetried: (status) => status >= FIRST_ERROR && !isLast(),
       });
-      if (answer && answer.status < FIRST_ERROR) return answer;
-      if (tries >= source.retries || signal?.aborted) return answer;
+      if (answer && answer.status < FIRST_ERROR) {
+        if (tries > 0) stats.count('upstream_rq_retry_success');
+        return answer;
+      }
+      if (isLast()) {
+        const isSpent = source.retries > 0 && tries >= source.retries;
+        if (isSpent) stats.count('upstream_rq_retry_limit_exceeded');
+        return answer;
+      }
       stats.count('upstream_rq_retry');
       stats.count('upstream_rq_retry_backoff_exponential');
       await pause(backOffMs(source, tries), signal);

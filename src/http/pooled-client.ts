@@ -22,6 +22,8 @@ export interface HttpRequest {
   readonly isSized?: boolean;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether another try follows an answer of that status, which is then not counted as one. */
+  readonly isRetried?: (status: number) => boolean;
 }
 
 /** Of a host, or in its place: then there is no body. */
@@ -31,8 +33,12 @@ export interface HttpAnswer {
 }
 
 /** In place of a host's. */
-export function answered(stats: ClusterStats, status: number): HttpAnswer {
-  stats.countAnswer(status);
+export function answered(
+  stats: ClusterStats,
+  status: number,
+  isRetried?: HttpRequest['isRetried'],
+): HttpAnswer {
+  if (!isRetried?.(status)) stats.countAnswer(status);
   return { status, body: Buffer.alloc(0) };
 }
 
@@ -122,7 +128,7 @@ export class PooledClient {
       status = answer.statusCode;
       // Whether somebody reads it or not: the connection goes on behind it.
       const whole = await this.#readAll(answer.body);
-      this.#onAnswer(status, monotonicMs() - startMs);
+      this.#onAnswer(request, status, monotonicMs() - startMs);
       return { status, body: whole };
     } catch {
       return this.#onFailure(request, status !== undefined);
@@ -209,10 +215,10 @@ export class PooledClient {
     this.#stats.countOn(this.#host, 'rq_active', -1);
   }
 
-  #onAnswer(status: number, tookMs: number): void {
+  #onAnswer({ isRetried }: HttpRequest, status: number, tookMs: number): void {
     this.#onOver();
     const stats = this.#stats;
-    stats.countAnswer(status);
+    if (!isRetried?.(status)) stats.countAnswer(status);
     stats.countOn(this.#host, status >= 500 ? 'rq_error' : 'rq_success');
     stats.record('upstream_rq_time', tookMs);
     stats.record('internal.upstream_rq_time', tookMs);
@@ -233,7 +239,7 @@ export class PooledClient {
       this.close();
     }
     if (hasBegun) return undefined;
-    return answered(stats, isLate ? 504 : 503);
+    return answered(stats, isLate ? 504 : 503, request.isRetried);
   }
 
   #dial(done: (error: Error | null, socket: Socket | null) => void): void {

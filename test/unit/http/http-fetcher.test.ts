@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import type { ClusterNative } from '../../../src/grpc/cluster-stats.js';
+import { HttpFetcher } from '../../../src/http/http-fetcher.js';
+import { ControlClusters } from '../../../src/plan/control-clusters.js';
+import { grpcCluster } from '../../../src/plan/service-plan.js';
+
+/** Asks a host that answers with these, the last of them for good; what came of it, and what was counted. */
+async function fetchFrom(t: TestContext, statuses: readonly number[], retries: number) {
+  const waiting = [...statuses];
+  const server = createServer((_, response) => {
+    response.statusCode = (waiting.length > 1 ? waiting.shift() : waiting[0]) ?? 200;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const answers: number[] = [];
+  const counts: Record<string, number> = {};
+  const native = {
+    chooseHost: () => ({ address: '127.0.0.1', port, hostname: '' }),
+    hostAdd: () => undefined,
+    takeBudget: () => true,
+    returnBudget: () => undefined,
+    countAnswer: (_: string, status: number) => answers.push(status),
+    clusterPrefix: () => '',
+  } as unknown as ClusterNative;
+  const fetcher = new HttpFetcher(native, {
+    count: (name, amount = 1) => (counts[name] = (counts[name] ?? 0) + amount),
+    setGauge: () => undefined,
+    record: () => undefined,
+  });
+  t.after(() => {
+    fetcher.close();
+    server.close();
+  });
+  const clusters = new ControlClusters();
+  clusters.set('keys', grpcCluster({ name: 'keys', connect_timeout_ms: 1000 }, {}));
+  const source = {
+    ...{ uri: 'http://keys/', host: 'keys', path: '/', clusterName: 'keys', clusters },
+    ...{ timeoutMs: 0, retries, backOff: { baseMs: 1, maxMs: 2 } },
+  };
+  const answer = await fetcher.fetch(source, { method: 'GET', headers: {} });
+  const retried = Object.entries(counts).filter(([name]) => /^upstream_rq_retry_[ls]/.test(name));
+  return { status: answer?.status, answers, retried, tries: counts['upstream_rq_total'] };
+}
+
+test('of several tries only the answer that is used is counted', async (t) => {
+  assert.deepEqual(await fetchFrom(t, [503, 500, 200], 2), {
+    ...{ status: 200, answers: [200], tries: 3 },
+    retried: [['upstream_rq_retry_success', 1]],
+  });
+  assert.deepEqual(await fetchFrom(t, [503], 1), {
+    ...{ status: 503, answers: [503], tries: 2 },
+    retried: [['upstream_rq_retry_limit_exceeded', 1]],
+  });
+  assert.deepEqual(await fetchFrom(t, [503], 0), {
+    ...{ status: 503, answers: [503], tries: 1, retried: [] },
+  });
+});
