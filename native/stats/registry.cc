@@ -62,9 +62,16 @@ std::shared_ptr<BlockBase> Registry::prepare(const std::shared_ptr<BlockBase>& b
   return EndedScopes::hold(block, ended_);
 }
 
+Registry::Blocks::const_iterator Registry::firstOf(std::string_view prefix) const {
+  if (isOf(recent_, prefix)) return recent_;
+  const auto found = blocks_.lower_bound(prefix);
+  if (!isOf(found, prefix)) return blocks_.end();
+  recent_ = found;
+  return found;
+}
+
 std::shared_ptr<BlockBase> Registry::find(std::string_view prefix, const Layout& layout) const {
-  const auto [first, last] = blocks_.equal_range(prefix);
-  for (auto block = first; block != last; ++block) {
+  for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
     if (&(*block)->layout() != &layout) continue;
     if (std::shared_ptr<BlockBase> held = (*block)->hold()) return held;
   }
@@ -103,8 +110,7 @@ bool importGaugeInto(BlockBase& block, std::string_view name, uint64_t value) {
 }  // namespace
 
 void Registry::importCounter(const std::string& prefix, std::string_view name, uint64_t amount) {
-  const auto [first, last] = blocks_.equal_range(std::string_view(prefix));
-  for (auto block = first; block != last; ++block) {
+  for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
     if ((*block)->isHeld() && importInto(**block, name, amount)) return;
   }
   kept_[prefix][std::string(name)] += amount;
@@ -126,8 +132,7 @@ void Registry::takeKept(BlockBase& block) {
 }
 
 void Registry::importGauge(const std::string& prefix, std::string_view name, uint64_t value) {
-  const auto [first, last] = blocks_.equal_range(std::string_view(prefix));
-  for (auto block = first; block != last; ++block) {
+  for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
     if ((*block)->isHeld() && importGaugeInto(**block, name, value)) return;
   }
   kept_gauges_[prefix][std::string(name)] = value;
@@ -223,8 +228,8 @@ void Registry::forEachScopeOf(std::string_view name, Visit visit) const {
   do {
     const size_t dot = size > 1 ? name.rfind('.', size - 2) : std::string_view::npos;
     size = dot == std::string_view::npos ? 0 : dot + 1;
-    const auto [first, last] = blocks_.equal_range(name.substr(0, size));
-    for (auto block = first; block != last; ++block) {
+    const std::string_view prefix = name.substr(0, size);
+    for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
       if ((*block)->isHeld() && visit(**block, name.substr(size))) return;
     }
   } while (size > 0);

@@ -197,6 +197,12 @@ class Registry {
   std::optional<Stat> findStat(std::string_view name, Kind kind) const;
   // Gives a new block what was kept for it.
   void takeKept(BlockBase& block);
+  using Blocks = std::multiset<std::shared_ptr<BlockBase>, ByPrefix>;
+  // The first of exactly this prefix, which others of it follow; the end: there is none.
+  Blocks::const_iterator firstOf(std::string_view prefix) const;
+  bool isOf(Blocks::const_iterator block, std::string_view prefix) const {
+    return block != blocks_.end() && ByPrefix::prefixOf(*block) == prefix;
+  }
   // Calls visit(block, rest) for each living scope that `name` may be of, `rest` being what follows
   // the scope's prefix, until it returns true.
   template <typename Visit>
@@ -212,7 +218,9 @@ class Registry {
   std::unordered_map<uint32_t, BlockBase*> sampled_;
   // In order, so that readers need not sort: a scope of several layouts has a block for each. Those
   // that have ended among them, until the next sweep.
-  std::multiset<std::shared_ptr<BlockBase>, ByPrefix> blocks_;
+  Blocks blocks_;
+  // Which firstOf() found last: an update writes to one scope many times in a row, among thousands.
+  mutable Blocks::const_iterator recent_ = blocks_.end();
   const std::shared_ptr<EndedScopes> ended_ = std::make_shared<EndedScopes>();
   std::vector<std::shared_ptr<BlockBase>> endpoints_;
   bool keeps_ended_ = false;

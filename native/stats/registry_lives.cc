@@ -21,7 +21,9 @@ std::shared_ptr<BlockBase> Registry::takeOut(const BlockBase& block) {
   const auto [first, last] = blocks_.equal_range(std::string_view(block.scope().prefix));
   const auto place =
       std::find_if(first, last, [&](const auto& one) { return one.get() == &block; });
-  return place == last ? nullptr : std::move(blocks_.extract(place).value());
+  if (place == last) return nullptr;
+  if (recent_ == place) recent_ = blocks_.end();
+  return std::move(blocks_.extract(place).value());
 }
 
 void Registry::endFormer(BlockBase& ended) {

@@ -49,6 +49,35 @@ TEST("a value is found by its full name, with dots in the scope's name and in th
   EXPECT(!registry.value(""));
 }
 
+TEST("a scope that was just found is found again, whichever of it comes or goes meanwhile") {
+  Registry registry(1);
+  auto cluster = registry.create<Cluster>(clusterScope("a"));
+  const auto other = registry.create<Cluster>(clusterScope("b"));
+  EXPECT(registry.addTo("cluster.a.upstream_rq_total", 1));
+  // Another layout of the same prefix.
+  auto eds = registry.create<Eds>(clusterScope("a"));
+  EXPECT(registry.addTo("cluster.a.update_rejected", 2));
+  EXPECT(registry.addTo("cluster.a.upstream_rq_total", 1));
+  EXPECT(registry.addTo("cluster.b.upstream_rq_total", 5));
+  EXPECT(registry.addTo("cluster.a.upstream_rq_total", 1));
+  EXPECT_EQ(registry.value("cluster.a.upstream_rq_total").value_or(99), 3u);
+  EXPECT_EQ(registry.value("cluster.b.upstream_rq_total").value_or(99), 5u);
+  // One takes its place, and goes on.
+  cluster = registry.renew<Cluster>(clusterScope("a"));
+  EXPECT(registry.addTo("cluster.a.upstream_rq_total", 1));
+  EXPECT_EQ(registry.value("cluster.a.upstream_rq_total").value_or(99), 4u);
+  // The first of the two goes, the second stays.
+  cluster = nullptr;
+  registry.sweep();
+  EXPECT(!registry.addTo("cluster.a.upstream_rq_total", 1));
+  EXPECT(registry.addTo("cluster.a.update_rejected", 1));
+  EXPECT_EQ(registry.value("cluster.a.update_rejected").value_or(99), 3u);
+  eds = nullptr;
+  registry.sweep();
+  EXPECT(!registry.addTo("cluster.a.update_rejected", 1));
+  EXPECT(registry.addTo("cluster.b.upstream_rq_total", 1));
+}
+
 TEST("a count by status has a value once it was counted") {
   Registry registry(1);
   const auto cluster = registry.create<Cluster>(clusterScope("a"));
