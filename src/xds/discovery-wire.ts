@@ -98,10 +98,10 @@ export async function decodeSotw(bytes: Buffer): Promise<DiscoveryResponse> {
   const resources: RawResource[] = [];
   await walkSliced(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
-    else if (field === 2) resources.push(decodeWrapped(bytesOf(reader)));
+    else if (field === 2) resources.push(decodeWrapped(reader));
     else if (field === 4) fields.url = reader.string();
     else if (field === 5) fields.nonce = reader.string();
-    else if (field === 6) fields.identifier = decodeIdentifier(bytesOf(reader));
+    else if (field === 6) fields.identifier = decodeIdentifier(reader);
     else return false;
     return true;
   });
@@ -115,100 +115,127 @@ export async function decodeDelta(bytes: Buffer): Promise<DiscoveryResponse> {
   const removed: string[] = [];
   await walkSliced(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
-    else if (field === 2) resources.push(decodeResource(bytesOf(reader)));
+    else if (field === 2) resources.push(walk(reader, new ResourceFields()).done());
     else if (field === 4) fields.url = reader.string();
     else if (field === 5) fields.nonce = reader.string();
     else if (field === 6) removed.push(reader.string());
-    else if (field === 7) fields.identifier = decodeIdentifier(bytesOf(reader));
+    else if (field === 7) fields.identifier = decodeIdentifier(reader);
     else return false;
     return true;
   });
   return { ...fields, resources, removed };
 }
 
-/** A copy: what is kept of a resource does not keep the whole response. */
-const bytesOf = (reader: Protobuf.Reader): Buffer => Buffer.from(reader.bytes());
-
-/** A part of what is read, which is such a copy itself. */
-const partOf = (reader: Protobuf.Reader): Buffer => reader.bytes() as Buffer;
-
 /** Whether it knows the field; others are passed over. */
 type TakeField = (field: number, reader: Protobuf.Reader) => boolean;
 
-function walk(bytes: Buffer, take: TakeField): void {
-  const reader = protobufjs().Reader.create(bytes);
-  while (reader.pos < reader.len) step(reader, take);
+/** What fields are gathered in. */
+interface Fields {
+  take: TakeField;
+}
+
+/** A message in what is read, where it stands: of thousands, none is cut out first. Gives back `into`. */
+function walk<F extends Fields>(reader: Protobuf.Reader, into: F): F {
+  const end = reader.uint32() + reader.pos;
+  const { len } = reader;
+  if (end > len) throw new RangeError(`index out of range: ${end} > ${len}`);
+  // Nothing in it reaches beyond it.
+  reader.len = end;
+  walkRest(reader, into);
+  reader.len = len;
+  return into;
+}
+
+function walkRest<F extends Fields>(reader: Protobuf.Reader, into: F): F {
+  while (reader.pos < reader.len) step(reader, into);
+  return into;
 }
 
 /** Of the message around thousands of others. */
 async function walkSliced(bytes: Buffer, take: TakeField): Promise<void> {
   const reader = protobufjs().Reader.create(bytes);
   const slices = new Slices();
+  const into = { take };
   while (reader.pos < reader.len) {
-    step(reader, take);
+    step(reader, into);
     const pause = slices.pause();
     if (pause) await pause;
   }
 }
 
-function step(reader: Protobuf.Reader, take: TakeField): void {
+function step(reader: Protobuf.Reader, into: Fields): void {
   const key = reader.uint32();
-  const isKnown = (key & 7) === BYTES && take(key >>> 3, reader);
+  const isKnown = (key & 7) === BYTES && into.take(key >>> 3, reader);
   if (!isKnown) reader.skipType(key & 7);
 }
 
-function decodeIdentifier(bytes: Buffer): string {
+function decodeIdentifier(reader: Protobuf.Reader): string {
   let identifier = '';
-  walk(bytes, (field, reader) => {
-    if (field !== 1) return false;
-    identifier = reader.string();
-    return true;
+  walk(reader, {
+    take(field) {
+      if (field !== 1) return false;
+      identifier = reader.string();
+      return true;
+    },
   });
   return identifier;
 }
 
 /** An Any, which may hold a resource with a time to live. */
-function decodeWrapped(bytes: Buffer): RawResource {
-  const any = decodeAny(bytes);
-  if (any.url.slice(any.url.lastIndexOf('/') + 1) === WRAPPER) return decodeResource(any.bytes);
-  return { name: '', version: '', isHeartbeat: false, ...any };
+function decodeWrapped(reader: Protobuf.Reader): RawResource {
+  const { url, bytes } = walk(reader, new AnyFields());
+  if (url.slice(url.lastIndexOf('/') + 1) === WRAPPER) {
+    return walkRest(protobufjs().Reader.create(bytes), new ResourceFields()).done();
+  }
+  return { name: '', version: '', isHeartbeat: false, url, bytes };
 }
 
-function decodeAny(bytes: Buffer): Pick<RawResource, 'url' | 'bytes'> {
-  const any: { url: string; bytes: Buffer } = { url: '', bytes: Buffer.alloc(0) };
-  walk(bytes, (field, reader) => {
-    if (field === 1) any.url = reader.string();
-    else if (field === 2) any.bytes = partOf(reader);
+const NO_BYTES = Buffer.alloc(0);
+
+class AnyFields implements Fields {
+  url = '';
+  bytes = NO_BYTES;
+
+  take(field: number, reader: Protobuf.Reader): boolean {
+    if (field === 1) this.url = reader.string();
+    // A copy: what is kept of a resource does not keep the whole response.
+    else if (field === 2) this.bytes = Buffer.from(reader.bytes());
     else return false;
     return true;
-  });
-  return any;
+  }
 }
 
-function decodeResource(bytes: Buffer): RawResource {
-  const fields = { name: '', version: '' };
-  let any: Pick<RawResource, 'url' | 'bytes'> | undefined;
-  let ttlMs: number | undefined;
-  const aliases: string[] = [];
-  walk(bytes, (field, reader) => {
-    if (field === 1) fields.version = reader.string();
-    else if (field === 2) any = decodeAny(partOf(reader));
-    else if (field === 3) fields.name = reader.string();
-    else if (field === 4) aliases.push(reader.string());
-    else if (field === 6) ttlMs = decodeDuration(partOf(reader));
+class ResourceFields implements Fields {
+  #name = '';
+  #version = '';
+  #any: AnyFields | undefined;
+  #ttlMs: number | undefined;
+  #aliases: string[] | undefined;
+
+  take(field: number, reader: Protobuf.Reader): boolean {
+    if (field === 1) this.#version = reader.string();
+    else if (field === 2) this.#any = walk(reader, new AnyFields());
+    else if (field === 3) this.#name = reader.string();
+    else if (field === 4) (this.#aliases ??= []).push(reader.string());
+    else if (field === 6) this.#ttlMs = decodeDuration(reader.bytes());
     else return false;
     return true;
-  });
-  return {
-    ...fields,
-    ...(any ?? { url: '', bytes: Buffer.alloc(0) }),
-    isHeartbeat: any === undefined,
-    ...(ttlMs !== undefined && { ttlMs }),
-    ...(aliases.length > 0 && { aliases }),
-  };
+  }
+
+  done(): RawResource {
+    return {
+      name: this.#name,
+      version: this.#version,
+      url: this.#any?.url ?? '',
+      bytes: this.#any?.bytes ?? NO_BYTES,
+      isHeartbeat: this.#any === undefined,
+      ...(this.#ttlMs !== undefined && { ttlMs: this.#ttlMs }),
+      ...(this.#aliases && { aliases: this.#aliases }),
+    };
+  }
 }
 
-function decodeDuration(bytes: Buffer): number {
+function decodeDuration(bytes: Uint8Array): number {
   let ms = 0;
   const reader = protobufjs().Reader.create(bytes);
   while (reader.pos < reader.len) {
