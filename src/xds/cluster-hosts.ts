@@ -130,8 +130,10 @@ export class ClusterHosts implements HostSources {
     const { name = '' } = plan.cluster;
     this.#followFilters(name, discovered);
     const before = [...(this.#formerSockets.get(name) ?? []), ...(this.#sockets.get(name) ?? [])];
-    this.#formerSockets.set(name, before);
-    this.#sockets.set(name, sockets);
+    // Most have none: of thousands nothing is kept then.
+    if (before.length > 0) this.#formerSockets.set(name, before);
+    if (sockets.length > 0) this.#sockets.set(name, sockets);
+    else this.#sockets.delete(name);
     for (const socket of sockets) this.#secrets.add(socket);
     const same = eds && this.#sameEndpoints(eds);
     const fresh = eds && !same ? this.#replaceEndpoints(eds, plan) : undefined;
