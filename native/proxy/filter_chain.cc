@@ -66,11 +66,11 @@ void FilterChain::insert(
   for (; at < count_; ++at) links_[at]->index = at;
 }
 
-void FilterChain::end() {
+void FilterChain::stop() {
+  if (std::exchange(is_stopped_, true)) return;
   ++life_;
   for (Link* link : links_) {
     link->filter->onEnd();
-    link->filter->~HttpFilter();
     for (HeldMessage* held : link->held) {
       // With the stream it is over for whoever sends to it.
       if (held) held->pauses_sender = false;
@@ -81,10 +81,16 @@ void FilterChain::end() {
   for (auto& held : dropped_) free_.push_back(std::move(held));
   dropped_.clear();
   for (const auto& held : free_) held->trim();
-  links_.clear();
   answering_ = nullptr;
+  over_[0] = over_[1] = true;
+}
+
+void FilterChain::end() {
+  stop();
+  for (Link* link : links_) link->filter->~HttpFilter();
+  links_.clear();
   count_ = 0;
-  over_[0] = over_[1] = false;
+  over_[0] = over_[1] = is_stopped_ = false;
   memory_.reset();
 }
 
@@ -144,7 +150,12 @@ void FilterChain::onResponseHead(uint16_t status, http::HeaderMap& headers, bool
 void FilterChain::passHead(Side side, size_t at, const Head& head) {
   for (; at < count_; ++at) {
     Link& link = linkAt(side, at);
-    switch (tellHead(side, link, head)) {
+    const FilterStatus status = tellHead(side, link, head);
+    if (std::exchange(is_request_too_large_, false)) {
+      owner_.answerTooLarge(true, nameOf(link));
+      return;
+    }
+    switch (status) {
       case FilterStatus::Continue:
         continue;
       case FilterStatus::Answer:
@@ -174,7 +185,9 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
     switch (status) {
       case FilterStatus::Continue:
         if (!link.holds(side)) continue;
+        last_piece_bytes_ = data.size();
         release(side, link, true, [&] { passData(side, at + 1, data, end); });
+        last_piece_bytes_ = 0;
         return;
       case FilterStatus::Pause:
       case FilterStatus::Buffer:
@@ -339,6 +352,7 @@ void FilterChain::Link::answer(const filters::LocalReply& reply) {
 }
 
 void FilterChain::Link::answerInstead(const filters::LocalReply& reply) {
+  if (chain.is_stopped_) return;
   chain.owner_.replace(reply, chain.nameOf(*this));
 }
 
@@ -358,12 +372,20 @@ void FilterChain::Link::breakAnswer(const filters::LocalReply& reply) {
 
 bool FilterChain::Link::isAnswerBehind() const { return chain.owner_.isAnswerBehind(); }
 
-void FilterChain::Link::pauseRequest() { chain.owner_.pauseReading(); }
+void FilterChain::Link::pauseRequest() {
+  if (!chain.is_stopped_) chain.owner_.pauseReading();
+}
 
-void FilterChain::Link::resumeRequest() { chain.owner_.resumeReading(); }
+void FilterChain::Link::resumeRequest() {
+  if (!chain.is_stopped_) chain.owner_.resumeReading();
+}
 
-void FilterChain::Link::pauseResponse() { chain.owner_.pauseAnswer(); }
+void FilterChain::Link::pauseResponse() {
+  if (!chain.is_stopped_) chain.owner_.pauseAnswer();
+}
 
-void FilterChain::Link::resumeResponse() { chain.owner_.resumeAnswer(); }
+void FilterChain::Link::resumeResponse() {
+  if (!chain.is_stopped_) chain.owner_.resumeAnswer();
+}
 
 }  // namespace fairlead::proxy

@@ -29,7 +29,10 @@ class FilterChain {
   bool start(const FilterSet& set, const route::FilterSettings* settings);
   // The same of a try.
   bool start(const FilterSet& set, const route::TryFilterSettings* settings);
-  // Filters end. Then as new.
+  // Filters end: nothing comes to them, or from them. What they have said of the request lives on,
+  // for logs and spans.
+  void stop();
+  // As new, once filters have ended.
   void end();
   const filters::FilterNotes& notes() const { return *notes_; }
   // Of the bodies that wait with filters.
@@ -92,7 +95,7 @@ class FilterChain {
     std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
     uint32_t requestBufferLimit() const override { return chain.limits_[0]; }
-    void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
+    void limitRequestBuffer(uint32_t bytes) override { chain.limitRequest(bytes); }
     void clearRoute() override { chain.is_route_cleared_ = chain.owner_.mayRouteAgain(); }
     void insert(
         std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters) override {
@@ -171,11 +174,13 @@ class FilterChain {
   void remakeBehind(const Link& from);
   void holdHead(Side side, Link& link, const Head& head);
   void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);
+  void limitRequest(uint32_t bytes);
   HeldMessage& heldBy(Side side, Link& link);
 
   // Gives what a link holds to its successor, and then what `pass_rest` has.
   template <typename PassRest>
   void release(Side side, Link& link, bool has_rest, PassRest pass_rest);
+  http::RequestHead& restored(Side side, const HeldMessage& held);
   // False: nothing more may be given.
   bool releaseHead(Side side, Link& link, bool end);
   bool releaseBody(Side side, Link& link, bool end);
@@ -236,6 +241,11 @@ class FilterChain {
   bool over_[2] = {};
   // A filter has made another request of the one that it sees.
   bool is_route_cleared_ = false;
+  bool is_stopped_ = false;
+  // Of what a filter holds, by another filter's limit.
+  bool is_request_too_large_ = false;
+  // Of what follows on what a filter lets go.
+  size_t last_piece_bytes_ = 0;
   uint32_t life_ = 0;
 };
 

@@ -50,6 +50,7 @@ void FilterChain::holdData(Side side, Link& link, std::string_view data, bool en
   HeldMessage& held = heldBy(side, link);
   held.body.append(owner_.info().loop().slabs(), data);
   held.is_complete = end;
+  held.is_wanted_whole = is_wanted_whole;
   const uint32_t limit = limits_[static_cast<size_t>(side)];
   if (limit == 0 || held.body.size() <= limit) return;
   if (is_wanted_whole) {
@@ -79,24 +80,44 @@ void FilterChain::letGo(Side side, Link& link, std::vector<std::unique_ptr<HeldM
   }
 }
 
+// What waits already, for a filter before, counts as well: unless it merely had to wait.
+void FilterChain::limitRequest(uint32_t bytes) {
+  limits_[static_cast<size_t>(Side::Request)] = bytes;
+  for (const Link* link : links_) {
+    const HeldMessage* const held = link->held[static_cast<size_t>(Side::Request)];
+    if (!held || !held->is_wanted_whole) continue;
+    is_request_too_large_ |= held->body.size() + last_piece_bytes_ > bytes;
+  }
+}
+
 // ---- and goes on ----
+
+// For the time of one call.
+http::RequestHead& FilterChain::restored(Side side, const HeldMessage& held) {
+  http::RequestHead& head = owner_.released();
+  held.head.restore(&head.headers);
+  if (side == Side::Response) return head;
+  const StreamInfo& info = owner_.info();
+  head.version = info.is_http_10 ? http::Version::Http10 : info.clientVersion();
+  head.upgrades = info.is_upgrade;
+  head.method = held.head.method();
+  head.path = held.head.path();
+  head.authority = held.head.authority();
+  return head;
+}
 
 bool FilterChain::releaseHead(Side side, Link& link, bool end) {
   HeldMessage& held = *link.held[static_cast<size_t>(side)];
   const uint32_t life = life_;
-  http::RequestHead& head = owner_.released();
   Arena& arena = owner_.arena();
   arena.reset();
-  held.head.restore(&head.headers);
+  http::RequestHead& head = restored(side, held);
   held.head.unset();
   if (side == Side::Response) {
     link.filter->onResponseHeadReleased(held.status, head.headers, arena);
     passHead(side, after(side, link), {&head, &head.headers, held.status, end});
     return goesOn(side, life);
   }
-  head.method = held.head.method();
-  head.path = held.head.path();
-  head.authority = held.head.authority();
   owner_.show(head);
   link.filter->onRequestHeadReleased(head, arena);
   if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
@@ -135,11 +156,7 @@ void FilterChain::restart(Link& link) {
   HeldMessage& held = *link.held[static_cast<size_t>(Side::Request)];
   if (!held.head.isSet() || !owner_.mayRouteAgain()) return goOn(Side::Request, link);
   StreamInfo& info = owner_.info();
-  http::RequestHead& head = owner_.released();
-  held.head.restore(&head.headers);
-  head.method = held.head.method();
-  head.path = held.head.path();
-  head.authority = held.head.authority();
+  http::RequestHead& head = restored(Side::Request, held);
   owner_.renewRoute(head);
   // There still is none: to ask again would not end.
   if (!info.route) return goOn(Side::Request, link);
@@ -175,14 +192,10 @@ void FilterChain::editHead(Side side, Link& link, filters::HeadEditor& editor) {
   HeldMessage& held = *link.held[static_cast<size_t>(side)];
   if (!held.head.isSet()) return;
   Arena& arena = owner_.arena();
-  http::RequestHead& head = owner_.released();
   arena.reset();
-  held.head.restore(&head.headers);
+  http::RequestHead& head = restored(side, held);
   http::SavedHead edited;
   if (side == Side::Request) {
-    head.method = held.head.method();
-    head.path = held.head.path();
-    head.authority = held.head.authority();
     editor.edit(&head, nullptr, head.headers, arena);
     edited.save(head.method, head.path, head.authority, head.headers);
   } else {

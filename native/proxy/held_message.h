@@ -17,6 +17,8 @@ struct HeldMessage {
   http::SavedHead trailers;
   // The message is whole; without trailers, the last of the body says so.
   bool is_complete = false;
+  // Who holds it would have it whole: what is more than may be held is too much.
+  bool is_wanted_whole = false;
   // Whoever sends it waits.
   bool pauses_sender = false;
 
@@ -24,7 +26,7 @@ struct HeldMessage {
   void clear() {
     head.unset();
     trailers.unset();
-    is_complete = pauses_sender = false;
+    is_complete = is_wanted_whole = pauses_sender = false;
   }
   void trim() {
     head.clear();

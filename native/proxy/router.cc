@@ -314,17 +314,22 @@ void Router::abandon() {
   endRetries();
 }
 
-void Router::clear() {
+void Router::settle() {
   Deferred::unlink();
   abandon();
+  if (try_filters_) stopTryFilters();
+  leaveMirrors();
+  dropKept();
+}
+
+void Router::clear() {
+  settle();
   if (try_filters_) endTryFilters();
   first_.release();
   for (const auto& attempt : more_) attempt->release();
-  leaveMirrors();
   splice_left_ = 0;
   kept_head_.clear();
   use_ = {};
-  dropKept();
   kept_trailers_.clear();
   timeouts_ = {};
   retry_is_after_timeout_ = follows_redirects_ = may_redirect_ = false;

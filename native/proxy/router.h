@@ -58,6 +58,9 @@ class Router final : private upstream::AttemptOwner,
   // In the next turn the stream is another request, without a body. What is upstream is abandoned.
   void goElsewhere(http::SavedHead head, bool to_https);
   void abandon();
+  // Nothing more comes of the request. What is known of it and of its hosts lives on, for logs and
+  // spans.
+  void settle();
   // As new.
   void clear();
   // The request is over; its answer was a host's.
@@ -180,6 +183,7 @@ class Router final : private upstream::AttemptOwner,
   void onTryHead(const http::RequestHead& head, http::SavedHead& spare);
   void abandonTry(Attempt& attempt);
   void dropTryFilters();
+  void stopTryFilters();
   void endTryFilters();
 
   // ---- router_mirror.cc: copies ----

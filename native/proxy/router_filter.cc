@@ -87,6 +87,10 @@ void Router::dropTryFilters() {
   }
 }
 
+void Router::stopTryFilters() {
+  for (const auto& filters : *try_filters_) filters->stop();
+}
+
 void Router::endTryFilters() {
   for (const auto& filters : *try_filters_) filters->end();
 }

@@ -221,8 +221,8 @@ void Stream::onAnswerComposed() {
     keepHead(*head);
   }
   letGoOfHost();
-  router_.clear();
-  endFilters();
+  router_.settle();
+  if (filtered_) chain_->stop();
   become(State::Leaving);
   client_ = nullptr;
   idle_deadline_ = request_deadline_ = duration_deadline_ = log_deadline_ = net::kNever;

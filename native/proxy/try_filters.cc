@@ -27,6 +27,12 @@ void TryFilters::drop() {
   chain_.dropResponse();
 }
 
+void TryFilters::stop() {
+  if (!attempt_) return;
+  chain_.stop();
+  if (!body_.empty()) body_.clear(info().loop().slabs());
+}
+
 void TryFilters::end() {
   if (!attempt_) return;
   chain_.end();

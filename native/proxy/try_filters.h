@@ -32,6 +32,8 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   const upstream::Attempt* attempt() const { return attempt_; }
   // They see no more of it: the try is over.
   void drop();
+  // Nothing comes of them any more.
+  void stop();
   // As new.
   void end();
 

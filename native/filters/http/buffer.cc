@@ -1,5 +1,7 @@
 #include "filters/http/buffer.h"
 
+#include "filters/http/waited_request.h"
+
 namespace fairlead::filters {
 
 namespace {
@@ -15,11 +17,7 @@ class Buffer final : public HttpFilter {
                              bool end) override {
     if (end) return FilterStatus::Continue;
     is_http2_ = head.version == http::Version::Http2;
-    if (!is_http2_) {
-      format::FormatContext context;
-      place_.describe(&context);
-      has_waited_ = context.request_end_us != format::kUnknown;
-    }
+    has_waited_ = hasRequestWaited(place_);
     place_.limitRequestBuffer(max_bytes_);
     return FilterStatus::Pause;
   }

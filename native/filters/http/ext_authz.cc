@@ -11,6 +11,7 @@
 #include "filters/http/ext_authz_changes.h"
 #include "filters/http/ext_authz_check.h"
 #include "filters/http/ext_authz_figures.h"
+#include "filters/http/waited_request.h"
 #include "format/struct_metadata.h"
 #include "log/log.h"
 #include "tracing/call_span.h"
@@ -58,6 +59,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     check_.begin(settings_, *service_, head, view, place_, scope_.stream_id, extensions());
     is_buffering_ = body_ && !end && !isWebSocket(head);
     is_http2_ = head.version == http::Version::Http2;
+    has_waited_ = is_buffering_ && hasRequestWaited(place_);
     if (!is_buffering_) return ask();
     if (!body_->allow_partial) place_.limitRequestBuffer(body_->max_bytes);
     return FilterStatus::Pause;
@@ -70,10 +72,11 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
     const size_t room = body_->max_bytes - std::min<size_t>(body_->max_bytes, kept_.size());
     kept_.append(data.substr(0, room));
     const bool is_full = body_->allow_partial && body_bytes_ >= body_->max_bytes;
-    if (!end && !is_full) return FilterStatus::Buffer;
+    // As the real server: what has waited for another filter is one piece, whatever its size.
+    if (!end && !is_full) return has_waited_ ? FilterStatus::Pause : FilterStatus::Buffer;
     // Too much is answered where it is held. As the real server: HTTP/2's last frame is not held,
     // whatever its size; HTTP/1's last bytes are.
-    if (!is_http2_ && !body_->allow_partial && body_bytes_ > body_->max_bytes) {
+    if (!is_http2_ && !has_waited_ && !body_->allow_partial && body_bytes_ > body_->max_bytes) {
       return FilterStatus::Buffer;
     }
     return ask();
@@ -396,6 +399,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   std::string broken_details_;
   bool is_buffering_ = false;
   bool is_http2_ = false;
+  bool has_waited_ = false;
   bool has_passed_ = false;
   bool is_refused_ = false;
   bool adds_failure_header_ = false;

@@ -297,4 +297,40 @@ TEST("A request whose client takes no more of its answer goes on until it does, 
   EXPECT_EQ(file.text(), "/taken - via_upstream 300\n/left DC downstream_remote_disconnect 300\n");
 }
 
+TEST(
+    "What filters and the host were is told of a request that its client takes late, host or "
+    "none") {
+  using namespace http2;
+  const LogFile file;
+  Origin origin(answering(std::string(300, 'x')));
+  plan::Update plan = httpPlan({origin.port()});
+  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
+  http.codec = plan::HttpConnectionManager::Codec::Http2;
+  http.http2 = defaultOptions();
+  plan::SetMetadataEntry entry;
+  entry.space = "space";
+  entry.value = R"({"a":"a text that is too long to be within its object"})";
+  http.http_filters.emplace_back().set_metadata.emplace().entries.push_back(entry);
+  logTo(file, plan, {piece(Operator::DynamicMetadata, "space"), piece(Operator::UpstreamHost)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    BlockWriter blocks;
+    client.write(std::string(kPreface) + frame(FrameType::Settings, 0, 0, setting(4, 10)));
+    client.write(blocks.headers(
+        1, {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}}, true));
+    EXPECT(proxy.waitFor("http.in.downstream_rq_2xx", 1));
+    EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 0));
+    plan::Update without;
+    without.assignments = plan.assignments;
+    without.assignments[0].hosts.clear();
+    EXPECT(proxy.dataPlane().apply(without).empty());
+    EXPECT(proxy.waitFor("cluster.origin.upstream_cx_active", 0));
+    client.write(windowUpdate(1, 300));
+    EXPECT(proxy.waitFor("http.in.downstream_rq_active", 0));
+  }
+  EXPECT_EQ(file.text(), R"({"a":"a text that is too long to be within its object"} 127.0.0.1:)" +
+                             std::to_string(origin.port()) + "\n");
+}
+
 }  // namespace fairlead::test
