@@ -21,6 +21,10 @@ struct FilterSet {
   uint64_t on = 0;
 };
 
+// What is more than may wait: of a request that comes, of one that has waited for another filter,
+// of an answer.
+enum class Excess : uint8_t { Request, HeldRequest, Answer };
+
 class ChainOwner {
  public:
   virtual StreamInfo& info() = 0;
@@ -55,7 +59,7 @@ class ChainOwner {
   // At any other time.
   virtual void replace(const filters::LocalReply& reply, std::string_view name) = 0;
   // More of a body was to wait than may.
-  virtual void answerTooLarge(bool is_request, std::string_view name) = 0;
+  virtual void answerTooLarge(Excess of, std::string_view name) = 0;
 
   // What filters on the way to a host never do, and their owner does not know: the head of an
   // answer that comes in parts; another request in place of this one, and what that one remembers.

@@ -152,7 +152,7 @@ void FilterChain::passHead(Side side, size_t at, const Head& head) {
     Link& link = linkAt(side, at);
     const FilterStatus status = tellHead(side, link, head);
     if (std::exchange(is_request_too_large_, false)) {
-      owner_.answerTooLarge(true, nameOf(link));
+      owner_.answerTooLarge(Excess::HeldRequest, nameOf(link));
       return;
     }
     switch (status) {
@@ -202,7 +202,7 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         owner_.answerFor(*link.filter, nameOf(link));
         return;
       case FilterStatus::TooLarge:
-        owner_.answerTooLarge(side == Side::Request, nameOf(link));
+        owner_.answerTooLarge(excessOf(side), nameOf(link));
         return;
     }
   }

@@ -95,7 +95,10 @@ class FilterChain {
     std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
     uint32_t requestBufferLimit() const override { return chain.limits_[0]; }
-    void limitRequestBuffer(uint32_t bytes) override { chain.limitRequest(bytes); }
+    void limitRequestBuffer(uint32_t bytes) override {
+      chain.limitRequest(bytes);
+      has_limit = true;
+    }
     void clearRoute() override { chain.is_route_cleared_ = chain.owner_.mayRouteAgain(); }
     void insert(
         std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters) override {
@@ -150,6 +153,8 @@ class FilterChain {
     const size_t config;
     route::FilterConfigList route_configs;
     filters::HttpFilter* filter = nullptr;
+    // It has said how much of a request may wait.
+    bool has_limit = false;
     // By side; null: nothing is held.
     HeldMessage* held[2] = {};
   };
@@ -174,6 +179,9 @@ class FilterChain {
   void remakeBehind(const Link& from);
   void holdHead(Side side, Link& link, const Head& head);
   void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);
+  static Excess excessOf(Side side) {
+    return side == Side::Request ? Excess::Request : Excess::Answer;
+  }
   void limitRequest(uint32_t bytes);
   HeldMessage& heldBy(Side side, Link& link);
 

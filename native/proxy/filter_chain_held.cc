@@ -54,7 +54,7 @@ void FilterChain::holdData(Side side, Link& link, std::string_view data, bool en
   const uint32_t limit = limits_[static_cast<size_t>(side)];
   if (limit == 0 || held.body.size() <= limit) return;
   if (is_wanted_whole) {
-    owner_.answerTooLarge(side == Side::Request, nameOf(link));
+    owner_.answerTooLarge(excessOf(side), nameOf(link));
     return;
   }
   if (std::exchange(held.pauses_sender, true)) return;
@@ -85,7 +85,11 @@ void FilterChain::limitRequest(uint32_t bytes) {
   limits_[static_cast<size_t>(Side::Request)] = bytes;
   for (const Link* link : links_) {
     const HeldMessage* const held = link->held[static_cast<size_t>(Side::Request)];
-    if (!held || !held->is_wanted_whole) continue;
+    // Of HTTP/1 the end comes apart in the real server: who limits what it holds has held it by
+    // then.
+    const bool is_wanted_whole =
+        held && (held->is_wanted_whole || (link->has_limit && !owner_.info().is_http2));
+    if (!is_wanted_whole) continue;
     is_request_too_large_ |= held->body.size() + last_piece_bytes_ > bytes;
   }
 }

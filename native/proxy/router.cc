@@ -24,6 +24,11 @@ const std::string& dropHeader(bool is_all) {
   return is_all ? all : some;
 }
 
+// One that was made for a request which does not ask it for a connection.
+void dropUnused(upstream::HttpPool& pool) {
+  if (pool.goesWhenEmpty() && pool.isEmpty()) pool.cluster().dropEmptyPoolsSoon();
+}
+
 // Of a request whose own scheme hosts are not told.
 std::string_view schemeToHosts(const HeaderMap& headers, bool is_secure) {
   const HeaderEntry* const forwarded = headers.find(HeaderId::XForwardedProto);
@@ -170,12 +175,16 @@ void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
   use_.tunnels = terminates_ != nullptr;
   if (!use_.isCommon()) pool = &pool->cluster().poolOf(*pool, use_);
   if (!pool->cluster().admits(*pool)) {
+    dropUnused(*pool);
     info_.host = nullptr;
     answerNoHost(503);
     return;
   }
-  if (net::isStateForHosts() && isHeldBack()) return;
-  if (info_.server->overload().isActive() && isShed()) return;
+  const bool is_held_back = net::isStateForHosts() && isHeldBack();
+  if (is_held_back || (info_.server->overload().isActive() && isShed())) {
+    dropUnused(*pool);
+    return;
+  }
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();

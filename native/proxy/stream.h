@@ -140,7 +140,7 @@ class Stream final : public http::RequestSink, private net::Timer {
     replace(reply);
   }
   // More of a body was to wait than may.
-  void answerTooLarge(bool is_request, bool is_counted = true);
+  void answerTooLarge(Excess of, bool is_counted = true);
   // As answer(); in place of an answer that filters hold, or the answer breaks off.
   void replace(const filters::LocalReply& reply);
   // As another one: see filters/http/other_request.h.

@@ -68,9 +68,9 @@ void StreamChain::replace(const filters::LocalReply& reply, std::string_view nam
   stream_.replace(reply);
 }
 
-void StreamChain::answerTooLarge(bool is_request, std::string_view name) {
+void StreamChain::answerTooLarge(Excess of, std::string_view name) {
   stream_.info().noteReplyOwner(name);
-  stream_.answerTooLarge(is_request);
+  stream_.answerTooLarge(of);
 }
 
 void StreamChain::findRouteAgain(http::RequestHead& head) { stream_.findRouteAgain(head); }

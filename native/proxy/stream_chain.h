@@ -40,7 +40,7 @@ class StreamChain final : private ChainOwner, public FilterChain {
   void resumeAnswer() override;
   void answerFor(const filters::HttpFilter& filter, std::string_view name) override;
   void replace(const filters::LocalReply& reply, std::string_view name) override;
-  void answerTooLarge(bool is_request, std::string_view name) override;
+  void answerTooLarge(Excess of, std::string_view name) override;
   void serveHead(const filters::AnswerHead& head, bool end) override;
   filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest& other) override;
   std::shared_ptr<const void> memo() const override;

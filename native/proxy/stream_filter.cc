@@ -75,11 +75,11 @@ std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
   return downstream_->kept(number);
 }
 
-void Stream::answerTooLarge(bool is_request, bool is_counted) {
-  if (is_request) {
+void Stream::answerTooLarge(Excess of, bool is_counted) {
+  if (of != Excess::Answer) {
     if (is_counted) stats().add(Counter::DownstreamRqTooLarge);
     filters::LocalReply reply{413, http::reasonPhrase(413), "request_payload_too_large"};
-    reply.close = reply.is_before_end = true;
+    reply.close = reply.is_before_end = of == Excess::Request;
     replace(reply);
     return;
   }

@@ -241,9 +241,9 @@ void TryFilters::replace(const filters::LocalReply& reply, std::string_view name
 }
 
 // As in the real server, clients' statistics know nothing of it.
-void TryFilters::answerTooLarge(bool is_request, std::string_view name) {
+void TryFilters::answerTooLarge(Excess of, std::string_view name) {
   info().noteReplyOwner(name);
-  router_.stream_.answerTooLarge(is_request, false);
+  router_.stream_.answerTooLarge(of, false);
 }
 
 }  // namespace fairlead::proxy

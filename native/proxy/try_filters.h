@@ -68,7 +68,7 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   void resumeAnswer() override;
   void answerFor(const filters::HttpFilter& filter, std::string_view name) override;
   void replace(const filters::LocalReply& reply, std::string_view name) override;
-  void answerTooLarge(bool is_request, std::string_view name) override;
+  void answerTooLarge(Excess of, std::string_view name) override;
   bool mayRouteAgain() const override { return false; }
   void findRouteAgain(http::RequestHead&) override {}
   void renewRoute(http::RequestHead&) override {}

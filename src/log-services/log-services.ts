@@ -10,6 +10,7 @@ import type { NativeProxy } from '../native.js';
 import type { OtlpHttpSender } from '../otlp/otlp-senders.js';
 import type { LogServicePlan, LogServices as Declared, OtelLogPlan } from '../plan/log-service.js';
 import type { Sender } from '../stats/node-bytes.js';
+import { MOST_WAITING_BYTES } from './kept-entries.js';
 import { OtelSender } from './otel-sender.js';
 import type { EntrySender } from './sender-host.js';
 import { StreamSender } from './stream-sender.js';
@@ -24,9 +25,6 @@ export interface LogServicesHost {
   count(name: string, amount: number): void;
   warn(message: string): void;
 }
-
-/** What waits for a service may be so much; then nothing more is taken of workers. */
-const MOST_WAITING_BYTES = 1024 * 1024;
 
 export class LogServices {
   readonly #declared: Declared;

@@ -22,19 +22,33 @@ export class OtelSender implements EntrySender {
     this.#way = way;
     this.#host = host;
     this.#resource = resourceBytes(plan, host);
-    this.#kept = new KeptEntries((bytes) => host.onWaiting(bytes));
+    this.#kept = new KeptEntries(
+      (bytes) => host.onWaiting(bytes),
+      () => {
+        if (this.#kept.isFull) this.#sendKept();
+      },
+      plan.flushMs,
+    );
   }
 
-  /** As the real server: what nobody can be posted to waits for what comes next. */
+  /** As the real server: what nobody can be posted to waits for what comes next, if anything does. */
   send(entries: Buffer, count: number): void {
-    const mayGo = 'open' in this.#way || this.#way.isThere;
-    if (mayGo && this.#kept.count === 0) {
+    if (this.#mayGo && this.#kept.count === 0) {
       this.#export(entries, count);
       return;
     }
     this.#kept.keep(entries, count);
+    this.#sendKept();
+  }
+
+  get #mayGo(): boolean {
+    return 'open' in this.#way || this.#way.isThere;
+  }
+
+  #sendKept(): void {
+    if (!this.#mayGo) return;
     const all = this.#kept.count;
-    if (mayGo) this.#export(this.#kept.take(), all);
+    this.#export(this.#kept.take(), all);
   }
 
   close(): void {

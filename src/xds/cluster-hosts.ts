@@ -120,9 +120,15 @@ export class ClusterHosts implements HostSources {
   expect(plan: ClusterPlan): void {
     const { name = '' } = plan.cluster;
     if (this.awaits(plan)) this.#warming.set(name, SOON);
-    // It may be another in the place of one that has waited.
-    else this.#warming.delete(name);
+    else this.#leaveFormer(name);
     this.#onWaiting(this.#warming.size > 0);
+  }
+
+  /** Of one that is in its place already, and may have come in the place of one that has waited. */
+  #leaveFormer(name: string): void {
+    this.#warming.delete(name);
+    // At once: what is given back from here on would be the new one's.
+    this.#context.grpcClusters.replaced(name);
   }
 
   follow(plan: ClusterPlan): void {
@@ -155,6 +161,7 @@ export class ClusterHosts implements HostSources {
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
     this.#context.grpcClusters.delete(cluster);
+    this.#context.grpcClusters.replaced(cluster);
     this.#endFormer(cluster);
     this.#endpoints.get(cluster)?.stop();
     this.#endpoints.delete(cluster);
@@ -222,7 +229,7 @@ export class ClusterHosts implements HostSources {
   }
 
   #putInPlace(name: string): void {
-    this.#warming.delete(name);
+    this.#leaveFormer(name);
     this.#endFormer(name);
     this.#places.add(name);
     this.#onWaiting(this.#warming.size > 0);
@@ -271,7 +278,6 @@ export class ClusterHosts implements HostSources {
 
   /** The one that has waited is in its place, or there is none any more. */
   #endFormer(cluster: string): void {
-    this.#context.grpcClusters.replaced(cluster);
     this.#endLeaving(cluster);
     // After those that are new: a secret that both have is not asked for again.
     for (const socket of this.#formerSockets.get(cluster) ?? []) this.#secrets.remove(socket);

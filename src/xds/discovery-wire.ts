@@ -136,7 +136,7 @@ interface Fields {
 
 /** A message in what is read, where it stands: of thousands, none is cut out first. Gives back `into`. */
 function walk<F extends Fields>(reader: Protobuf.Reader, into: F): F {
-  const end = reader.uint32() + reader.pos;
+  const end = reader.size() + reader.pos;
   const { len } = reader;
   if (end > len) throw new RangeError(`index out of range: ${end} > ${len}`);
   // Nothing in it reaches beyond it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "filters/http/header_rules.h"
+#include "filters/http/waited_request.h"
 #include "filters/transcoder/http_body_flow.h"
 #include "filters/transcoder/request_translator.h"
 #include "filters/transcoder/response_translator.h"
@@ -48,6 +49,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
                              bool end) override {
     is_http_1_ = head.version <= http::Version::Http11;
+    ends_apart_ = is_http_1_ && !hasRequestWaited(place_);
     has_request_ended_ = end;
     const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
     if (head.path.empty() || (type && format::isGrpcContentType(type->value()))) {
@@ -201,8 +203,8 @@ class GrpcJsonTranscoder final : public HttpFilter {
   LocalReply answer() const override {
     LocalReply reply{refusal_, why_, details_};
     // A request that makes no sense ends its connection, whether it had a body or not.
-    reply.close = is_http_1_ && !is_answering_ && (!has_request_ended_ || refusal_ != 404);
-    reply.is_before_end = is_before_end_;
+    reply.close = ends_apart_ && !is_answering_ && (!has_request_ended_ || refusal_ != 404);
+    reply.is_before_end = is_before_end_ && ends_apart_;
     return reply;
   }
 
@@ -385,6 +387,8 @@ class GrpcJsonTranscoder final : public HttpFilter {
   uint16_t status_ = 0;
   bool transcodes_ = false;
   bool is_http_1_ = true;
+  // As HTTP/1 has it, where nobody has held the request before.
+  bool ends_apart_ = true;
   // With its head.
   bool has_request_ended_ = false;
   bool is_before_end_ = false;

@@ -1,6 +1,7 @@
 #include "filters/http/grpc_web.h"
 
 #include "base/base64.h"
+#include "filters/http/waited_request.h"
 #include "format/grpc_message.h"
 #include "format/grpc_status.h"
 #include "http/grpc_frames.h"
@@ -17,8 +18,8 @@ constexpr std::string_view kWeb = "application/grpc-web";
 constexpr std::string_view kWebProto = "application/grpc-web+proto";
 constexpr std::string_view kText = "application/grpc-web-text";
 constexpr std::string_view kTextProto = "application/grpc-web-text+proto";
-// The flag of the frame that holds trailers.
 constexpr std::string_view kBadSize = "grpc_base_64_decode_failed_bad_size";
+// The flag of the frame that holds trailers.
 constexpr uint8_t kTrailersFrame = 0x80;
 
 bool isText(std::string_view type) { return type == kText || type == kTextProto; }
@@ -50,7 +51,7 @@ class GrpcWeb final : public HttpFilter {
     is_text_request_ = isText(type);
     const HeaderEntry* const accept = head.headers.find(HeaderId::Accept);
     is_text_response_ = accept && isText(accept->value());
-    is_http_1_ = head.version <= http::Version::Http11;
+    ends_apart_ = head.version <= http::Version::Http11 && !hasRequestWaited(place_);
     path_ = memory_.keep(head.path);
     head.headers.remove(HeaderId::ContentLength);
     head.headers.set(HeaderId::ContentType, "application/grpc");
@@ -64,7 +65,7 @@ class GrpcWeb final : public HttpFilter {
     undecoded_.append(data);
     const bool is_cut = end && undecoded_.size() % 4 != 0;
     // The end of a request of HTTP/1 comes after all of its body.
-    if (is_cut && !is_http_1_) return refuse(kBadSize);
+    if (is_cut && !ends_apart_) return refuse(kBadSize);
     const size_t whole = undecoded_.size() / 4 * 4;
     if (whole == 0 && is_cut) return refuse(kBadSize);
     if (whole == 0) return end ? FilterStatus::Continue : FilterStatus::Take;
@@ -139,7 +140,7 @@ class GrpcWeb final : public HttpFilter {
     LocalReply reply{400, "Bad gRPC-web request, invalid base64 data.", refusal_};
     // The end of a request of HTTP/1 comes after all of its body: what is found by then is found
     // early.
-    reply.close = reply.is_before_end = is_http_1_ && refusal_ != kBadSize;
+    reply.close = reply.is_before_end = ends_apart_ && refusal_ != kBadSize;
     return reply;
   }
 
@@ -185,7 +186,8 @@ class GrpcWeb final : public HttpFilter {
   bool is_text_request_ = false;
   bool is_text_response_ = false;
   bool is_foreign_ = false;
-  bool is_http_1_ = true;
+  // As HTTP/1 has it, where nobody has held the request before.
+  bool ends_apart_ = true;
 };
 
 }  // namespace

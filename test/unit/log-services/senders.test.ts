@@ -113,7 +113,8 @@ test('entries for nobody wait, and leave once there is somebody', (t) => {
   });
 });
 
-test('records that nobody can be posted go with the next ones', async () => {
+test('records that nobody can be posted go with the next ones, or alone where they are too many', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
   const { host, counts, waiting } = scripted();
   const posted: Buffer[] = [];
   let isThere = false;
@@ -141,6 +142,21 @@ test('records that nobody can be posted go with the next ones', async () => {
   assert.equal(posted.length, 1);
   assert.deepEqual(Object.fromEntries(counts), { 'p.logs_written': 3 });
   assert.match(posted[0]?.toString('latin1') ?? '', /onetwo$/);
+  assert.equal(waiting(), 0);
+  isThere = false;
+  sender.send(Buffer.from('three'), 1);
+  isThere = true;
+  t.mock.timers.tick(10);
+  assert.equal(posted.length, 1);
+  // Where so much waits nobody gives any more.
+  isThere = false;
+  sender.send(Buffer.alloc(1024 * 1024, 'x'), 1);
+  t.mock.timers.tick(10);
+  assert.equal(posted.length, 1);
+  isThere = true;
+  t.mock.timers.tick(10);
+  await new Promise(setImmediate);
+  assert.match(posted[1]?.toString('latin1') ?? '', /threex+$/);
   assert.equal(waiting(), 0);
 });
 

@@ -86,6 +86,9 @@ test('what reaches beyond the message that it is in is refused', async () => {
   // The same of a value within the Any.
   const value = [0x12, 0x04, 0x12, 0x02, 0x12, 0x04];
   await assert.rejects(decodeDelta(Buffer.from([...value, ...after])), RangeError);
+  // A length of more than 32 bits is none of fewer.
+  const long = [0x12, 0x82, 0x80, 0x80, 0x80, 0x10, 0x0a, 0x00];
+  await assert.rejects(decodeDelta(Buffer.from(long)), /length/);
   // And of the response itself.
   await assert.rejects(decodeDelta(Buffer.from([0x12, 0x40, 0x0a])), RangeError);
 });
