@@ -21,7 +21,8 @@ A port is given to one side of one case only. The oracle lets go of a port befor
 servers that take the same one by SO_REUSEPORT both answer on it.
 
 Numbers of processes and ports are hidden wherever they are told, but not within dates and ids, which may have
-the same digits; and a port is none of those that the next processes get, as its name would be theirs.
+the same digits; and a port is none of those that the next processes get, as its name would be theirs, nor a
+number that a case speaks of.
 
 Runs under the oracle's own Python (`install --python`).
 """
@@ -109,9 +110,15 @@ def just_reached(wait_until):
     return step_wait_until
 
 
-def ports_once(free_port):
-    """The oracle's own `free_port`, but for ports that it gave before and those that are soon the number of a
-    process; called by several threads."""
+def numbers_in(folders):
+    """All numbers of five digits in the cases there."""
+    texts = (path.read_text() for folder in folders for path in pathlib.Path(folder).rglob("*.yaml"))
+    return {int(number) for text in texts for number in re.findall(r"(?<!\d)\d{5}(?!\d)", text)}
+
+
+def ports_once(free_port, spoken_of):
+    """The oracle's own `free_port`, but for ports that it gave before, those that are soon the number of a process
+    and those `spoken_of`; called by several threads."""
     given, lock = set(), threading.Lock()
     processes = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
 
@@ -124,7 +131,7 @@ def ports_once(free_port):
             held = free_port()
             port = held.getsockname()[1]
             with lock:
-                if port not in given and not soon_a_process(port):
+                if port not in given and port not in spoken_of and not soon_a_process(port):
                     given.add(port)
                     return held
             held.close()
@@ -181,7 +188,8 @@ if __name__ == "__main__":
     steps.Side.step_file = at_rest(steps.Side.step_file)
     steps.Side.step_wait_until = just_reached(steps.Side.step_wait_until)
     normalise.Normaliser.scrub = wholes_first(normalise.Normaliser.scrub)
-    steps.free_port = ports_once(steps.free_port)
+    cases = [f"{oracle}/cases", pathlib.Path(__file__).parent / "cases"]
+    steps.free_port = ports_once(steps.free_port, numbers_in(cases))
     compare.run_case = asked_again(compare.run_case)
     sys.argv = [f"{oracle}/differ", *sys.argv[2:]]
     runpy.run_path(sys.argv[0], run_name="__main__")
