@@ -326,14 +326,14 @@ void Router::abandon() {
 void Router::settle() {
   Deferred::unlink();
   abandon();
-  if (try_filters_) stopTryFilters();
+  stopTryFilters();
   leaveMirrors();
   dropKept();
 }
 
 void Router::clear() {
   settle();
-  if (try_filters_) endTryFilters();
+  endTryFilters();
   first_.release();
   for (const auto& attempt : more_) attempt->release();
   splice_left_ = 0;

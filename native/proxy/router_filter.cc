@@ -88,10 +88,12 @@ void Router::dropTryFilters() {
 }
 
 void Router::stopTryFilters() {
+  if (!try_filters_) return;
   for (const auto& filters : *try_filters_) filters->stop();
 }
 
 void Router::endTryFilters() {
+  if (!try_filters_) return;
   for (const auto& filters : *try_filters_) filters->end();
 }
 

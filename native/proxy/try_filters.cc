@@ -35,12 +35,12 @@ void TryFilters::stop() {
 
 void TryFilters::end() {
   if (!attempt_) return;
+  stop();
   chain_.end();
   std::exchange(attempt_, nullptr)->setOwner(router_);
   spare_.clear();
   head_.clear();
   trailers_.clear();
-  if (!body_.empty()) body_.clear(info().loop().slabs());
   head_ends_ = is_complete_ = false;
   live_answer_ = nullptr;
   answer_names_ = nullptr;

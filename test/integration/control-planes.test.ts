@@ -2,9 +2,7 @@
 // its restarts and its silence. The real server passes these stories, too (FAIRLEAD_TEST_COMMAND).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address } from './support/bootstraps.js';
@@ -19,6 +17,7 @@ import {
   type Message,
 } from './support/control-plane.js';
 import { SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
+import { startOrigin } from './support/origin.js';
 import { startProxy } from './support/start-proxy.js';
 import { until } from './support/waits.js';
 import { statText } from './support/stats.js';
@@ -30,17 +29,6 @@ const ANY = 'type.googleapis.com/';
 
 const WAYS = ['ads', 'delta-ads', 'xds', 'delta', 'rest'] as const;
 type Way = (typeof WAYS)[number];
-
-async function startOrigin(t: TestContext, name: string): Promise<number> {
-  const server = createServer((_, response) => response.end(name));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 const stream = (isDelta: boolean): Message => ({
   api_type: isDelta ? 'DELTA_GRPC' : 'GRPC',

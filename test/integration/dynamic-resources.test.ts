@@ -30,18 +30,13 @@ import {
   putText,
   routeResource,
 } from './support/resources.js';
+import { startOrigin } from './support/origin.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
 import { statText, untilStat } from './support/stats.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
 /** An origin that answers with its name. */
-function startOrigin(t: TestContext, name: string): Promise<number> {
-  return listen(
-    t,
-    createServer((_, response) => response.end(name)),
-  );
-}
 
 /** Resolves with its port. */
 async function listen(t: TestContext, server: Server): Promise<number> {

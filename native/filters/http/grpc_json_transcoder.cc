@@ -49,22 +49,20 @@ class GrpcJsonTranscoder final : public HttpFilter {
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
                              bool end) override {
     is_http_1_ = head.version <= http::Version::Http11;
-    ends_apart_ = is_http_1_ && !hasRequestWaited(place_);
     has_request_ended_ = end;
     const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
     if (head.path.empty() || (type && format::isGrpcContentType(type->value()))) {
       return FilterStatus::Continue;
     }
     std::string why;
-    switch (service_.find(head.method, head.path, &call_, &why)) {
-      case Service::Outcome::Found:
-        break;
-      case Service::Outcome::NoMethod:
-        if (!service_.plan().rejects_unknown_methods) return FilterStatus::Continue;
-        return refuse(404, std::move(why), kFailedEarly, "NOT_FOUND");
-      case Service::Outcome::BadParameter:
-        if (!service_.plan().rejects_unknown_query_parameters) return FilterStatus::Continue;
-        return refuse(400, std::move(why), kFailedEarly, "INVALID_ARGUMENT");
+    const Service::Outcome outcome = service_.find(head.method, head.path, &call_, &why);
+    if (isNotMeant(outcome)) return FilterStatus::Continue;
+    ends_apart_ = is_http_1_ && !hasRequestWaited(place_);
+    if (outcome == Service::Outcome::NoMethod) {
+      return refuse(404, std::move(why), kFailedEarly, "NOT_FOUND");
+    }
+    if (outcome == Service::Outcome::BadParameter) {
+      return refuse(400, std::move(why), kFailedEarly, "INVALID_ARGUMENT");
     }
     begin();
     if (takesHttpBody() && !beginHttpBody(type ? type->value() : std::string_view())) {
@@ -343,6 +341,13 @@ class GrpcJsonTranscoder final : public HttpFilter {
     why_ = std::move(why);
     details_.assign(details).append("{").append(code).append("}");
     return FilterStatus::Answer;
+  }
+
+  // What it knows nothing of is somebody else's, unless it is to be refused.
+  bool isNotMeant(Service::Outcome outcome) const {
+    const plan::GrpcJsonTranscoder& plan = service_.plan();
+    return (outcome == Service::Outcome::NoMethod && !plan.rejects_unknown_methods) ||
+           (outcome == Service::Outcome::BadParameter && !plan.rejects_unknown_query_parameters);
   }
 
   // Whether more is to come or not.

@@ -65,9 +65,8 @@ class GrpcWeb final : public HttpFilter {
     undecoded_.append(data);
     const bool is_cut = end && undecoded_.size() % 4 != 0;
     // The end of a request of HTTP/1 comes after all of its body.
-    if (is_cut && !ends_apart_) return refuse(kBadSize);
     const size_t whole = undecoded_.size() / 4 * 4;
-    if (whole == 0 && is_cut) return refuse(kBadSize);
+    if (is_cut && (whole == 0 || !ends_apart_)) return refuse(kBadSize);
     if (whole == 0) return end ? FilterStatus::Continue : FilterStatus::Take;
     bytes_.clear();
     if (!decodeBase64(std::string_view(undecoded_).substr(0, whole), &bytes_)) {

@@ -2,9 +2,7 @@
 // warms beside the one that serves.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { ADMIN_ONLY, address, cluster, webListener } from '../support/bootstraps.js';
@@ -18,6 +16,7 @@ import {
   SECRET,
   type Message,
 } from '../support/control-plane.js';
+import { startOrigin } from '../support/origin.js';
 import { listenerPort } from '../support/start-proxy.js';
 import { until } from '../support/waits.js';
 import { Epochs, readStats, type RunningEpoch } from './epochs.js';
@@ -30,18 +29,6 @@ const ADS = { ads: {}, resource_api_version: 'V3' };
 const TIMES = ['--drain-time-s', '1', '--parent-shutdown-time-s', '3', '-l', 'warning'];
 const RESTARTS = 4;
 const PAUSE_MS = 150;
-
-async function startOrigin(t: TestContext): Promise<number> {
-  const server = createServer((_, response) => response.end('here'));
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 function bootstrap(plane: ControlPlane, isDelta: boolean): object {
   const ads = {
@@ -133,7 +120,7 @@ for (const isDelta of [false, true]) {
   const way = isDelta ? 'delta ADS' : 'ADS';
   test(`restarts under load of what comes by ${way}: nothing fails, and all is counted once`, async (t) => {
     const plane = await ControlPlane.start(t);
-    tellAll(plane, await startOrigin(t));
+    tellAll(plane, await startOrigin(t, 'here'));
     const epochs = new Epochs(t, bootstrap(plane, isDelta), ...TIMES);
     let current = await epochs.start(0);
     const port = await listenerPort(current.adminUrl, 'web');
@@ -179,7 +166,7 @@ for (const isDelta of [false, true]) {
 }
 
 test('one that is killed while it warms leaves all to its parent, and the next one takes over', async (t) => {
-  const origin = await startOrigin(t);
+  const origin = await startOrigin(t, 'here');
   const plane = await ControlPlane.start(t);
   tellAll(plane, origin);
   const silent = await ControlPlane.start(t);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "test/native/http/http2/wire.h"
+#include "test/native/proxy/http2_plan.h"
 #include "test/native/support/exchange.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/origin.h"
@@ -58,6 +59,19 @@ void rewriteAll(plan::Update& plan) {
   plan::PathRewrite& rewrite = route.cluster->path_rewrite.emplace();
   rewrite.kind = plan::PathRewrite::Kind::Prefix;
   rewrite.value = "/new/";
+}
+
+// Over HTTP/2, with room for ten bytes of each answer.
+Socket connectNarrow(Proxy& proxy) {
+  using namespace http2;
+  Socket client = proxy.connect();
+  client.write(std::string(kPreface) + frame(FrameType::Settings, 0, 0, setting(4, 10)));
+  return client;
+}
+
+std::string getOf(http2::BlockWriter& blocks, uint32_t id, const std::string& path) {
+  return blocks.headers(
+      id, {{":method", "GET"}, {":scheme", "http"}, {":path", path}, {":authority", "a"}}, true);
 }
 
 }  // namespace
@@ -264,25 +278,16 @@ TEST("A request whose client takes no more of its answer goes on until it does, 
   using namespace http2;
   const LogFile file;
   Origin origin(answering(std::string(300, 'x')));
-  plan::Update plan = httpPlan({origin.port()});
-  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
-  http.codec = plan::HttpConnectionManager::Codec::Http2;
-  http.http2 = defaultOptions();
+  plan::Update plan = http2Plan(origin.port());
   logTo(file, plan,
         {piece(Operator::Req, ":path"), piece(Operator::ResponseFlags),
          piece(Operator::ResponseCodeDetails), piece(Operator::BytesSent)});
   {
     Proxy proxy(plan);
-    Socket client = proxy.connect();
     BlockWriter blocks;
-    const auto get = [&](uint32_t id, const std::string& path) {
-      return blocks.headers(
-          id, {{":method", "GET"}, {":scheme", "http"}, {":path", path}, {":authority", "a"}},
-          true);
-    };
-    client.write(std::string(kPreface) + frame(FrameType::Settings, 0, 0, setting(4, 10)));
-    client.write(get(1, "/taken"));
-    client.write(get(3, "/left"));
+    Socket client = connectNarrow(proxy);
+    client.write(getOf(blocks, 1, "/taken"));
+    client.write(getOf(blocks, 3, "/left"));
     EXPECT(proxy.waitFor("http.in.downstream_rq_2xx", 2));
     EXPECT_EQ(proxy.stat("http.in.downstream_rq_active"), 2u);
     // Nothing of it is with the host any more.
@@ -303,22 +308,21 @@ TEST(
   using namespace http2;
   const LogFile file;
   Origin origin(answering(std::string(300, 'x')));
-  plan::Update plan = httpPlan({origin.port()});
-  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
-  http.codec = plan::HttpConnectionManager::Codec::Http2;
-  http.http2 = defaultOptions();
+  plan::Update plan = http2Plan(origin.port());
   plan::SetMetadataEntry entry;
   entry.space = "space";
   entry.value = R"({"a":"a text that is too long to be within its object"})";
-  http.http_filters.emplace_back().set_metadata.emplace().entries.push_back(entry);
+  plan.listeners[0]
+      .filter_chains[0]
+      .http->http_filters.emplace_back()
+      .set_metadata.emplace()
+      .entries.push_back(entry);
   logTo(file, plan, {piece(Operator::DynamicMetadata, "space"), piece(Operator::UpstreamHost)});
   {
     Proxy proxy(plan);
-    Socket client = proxy.connect();
     BlockWriter blocks;
-    client.write(std::string(kPreface) + frame(FrameType::Settings, 0, 0, setting(4, 10)));
-    client.write(blocks.headers(
-        1, {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}}, true));
+    Socket client = connectNarrow(proxy);
+    client.write(getOf(blocks, 1, "/"));
     EXPECT(proxy.waitFor("http.in.downstream_rq_2xx", 1));
     EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 0));
     plan::Update without;

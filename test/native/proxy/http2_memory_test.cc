@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "test/native/http/http2/wire.h"
+#include "test/native/proxy/http2_plan.h"
 #include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -66,14 +67,6 @@ class Client {
  private:
   Socket socket_;
 };
-
-plan::Update http2Plan(uint16_t port) {
-  plan::Update update = httpPlan({port});
-  plan::HttpConnectionManager& http = *update.listeners[0].filter_chains[0].http;
-  http.codec = plan::HttpConnectionManager::Codec::Http2;
-  http.http2 = defaultOptions();
-  return update;
-}
 
 size_t allocated() { return ::mallinfo2().uordblks; }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "test/native/http/http2/wire.h"
+#include "test/native/proxy/http2_plan.h"
 #include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -78,9 +79,7 @@ TEST("What is kept of a body is bounded by its connection, of HTTP/2 by its stre
   Origin origin(refusingOnce());
   plan::Update plan = retryingPlan(origin.port());
   plan.listeners[0].per_connection_buffer_limit_bytes = kLimit;
-  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
-  http.codec = plan::HttpConnectionManager::Codec::Http2;
-  http.http2 = defaultOptions();
+  speakHttp2(plan);
   Proxy proxy(plan);
   Socket client = proxy.connect();
   BlockWriter blocks;
