@@ -272,13 +272,19 @@ def retry(case):
 
 
 def mirror(case):
-    """Every request goes to its cluster twice."""
+    """Every request goes to its cluster twice; the second one's end has its time before somebody looks."""
     changed = False
     for route in routes_in(resources(case, "listeners")):
         if "request_mirror_policies" not in route and isinstance(route.get("cluster"), str):
             route["request_mirror_policies"] = [{"cluster": route["cluster"]}]
             changed = True
+    if changed:
+        case.steps = [step for told in case.steps for step in pausing(told)]
     return changed
+
+
+def pausing(step):
+    return [{"sleep": 0.15}, step] if step.get("to") == "admin" else [step]
 
 
 def as_is(_case):
