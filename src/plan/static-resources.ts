@@ -51,7 +51,9 @@ export function compileClusters(
   for (const asksOthers of [false, true]) {
     messages.forEach((message, index) => {
       if (mayAskOthers(message) !== asksOthers) return;
-      plans[index] = compileCluster(message, at.index(index), context, bind);
+      const plan = compileCluster(message, at.index(index), context, bind);
+      if (plan) context.grpcClusters.set(message.name ?? '', plan.control);
+      plans[index] = plan;
     });
   }
   return plans.flatMap((plan) => plan ?? []);

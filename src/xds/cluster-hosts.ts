@@ -119,6 +119,7 @@ export class ClusterHosts implements HostSources {
 
   expect(plan: ClusterPlan): void {
     const { name = '' } = plan.cluster;
+    this.#context.grpcClusters.expect(name, plan.control);
     if (this.awaits(plan)) this.#warming.set(name, SOON);
     else this.#leaveFormer(name);
     this.#onWaiting(this.#warming.size > 0);
@@ -161,7 +162,6 @@ export class ClusterHosts implements HostSources {
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
     this.#context.grpcClusters.delete(cluster);
-    this.#context.grpcClusters.replaced(cluster);
     this.#endFormer(cluster);
     this.#endpoints.get(cluster)?.stop();
     this.#endpoints.delete(cluster);

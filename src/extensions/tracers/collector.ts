@@ -27,7 +27,7 @@ export function refuseOddClusters(
   place: Place,
   { grpcClusters }: Pick<CompileContext, 'grpcClusters'>,
 ): void {
-  const cluster = grpcClusters.get(name);
+  const cluster = grpcClusters.known(name);
   const what =
     cluster?.goesThrough ??
     (cluster?.tls?.unsupported === undefined ? undefined : `TLS with ${cluster.tls.unsupported}`);

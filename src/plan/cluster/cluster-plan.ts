@@ -6,10 +6,13 @@ import type { TlsSocketPlan } from '../tls-socket.js';
 import type { DnsClusterPlan, LookupFamily } from './dns-cluster.js';
 import type { ResolverPlan } from '../dns-resolver.js';
 import type { EdsPlan } from './eds-cluster.js';
+import type { GrpcClusterPlan } from '../service-plan.js';
 
 /** A cluster with its hosts, or with where they are to be asked for. */
 export interface ClusterPlan {
   readonly cluster: Cluster;
+  /** As connections of the control plane see it. */
+  readonly control: GrpcClusterPlan;
   readonly assignment?: Assignment;
   readonly dns?: DnsClusterPlan;
   readonly eds?: EdsPlan;

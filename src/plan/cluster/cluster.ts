@@ -293,22 +293,21 @@ export function compileCluster(
     // Of one that comes later, until it is known.
     awaits_hosts: false,
   };
-  if (socket) {
-    context.grpcClusters.set(
-      message.name ?? '',
-      grpcCluster(cluster, {
-        http2: options.http2 && http2 && grpcHttp2(options.http2, http2),
-        tls: socket.tls?.control,
-      }),
-    );
-  }
+  const control =
+    socket &&
+    grpcCluster(cluster, {
+      http2: options.http2 && http2 && grpcHttp2(options.http2, http2),
+      tls: socket.tls?.control,
+    });
   const sockets = [
     ...(socket?.tls ? [socket.tls] : []),
     ...matches.flatMap(({ socket: one }) => one ?? []),
   ];
   if (isProvided && !members && !proxied) return undefined;
   return (
-    source && balancer && { cluster, ...source, sockets, ...(proxied && { names: proxied.names }) }
+    source &&
+    balancer &&
+    control && { cluster, control, ...source, sockets, ...(proxied && { names: proxied.names }) }
   );
 }
 

@@ -31,7 +31,7 @@ export function compileHostSource(
   place: Place,
   context: CompileContext,
   needs: HostNeeds,
-): Omit<ClusterPlan, 'cluster' | 'sockets'> | undefined {
+): Omit<ClusterPlan, 'cluster' | 'control' | 'sockets'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
   if (aggregate || forwardProxy) return {};

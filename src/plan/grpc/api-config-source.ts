@@ -248,7 +248,7 @@ function compileRest(
 ): Source | undefined {
   const [name = ''] = api.cluster_names ?? [];
   if (!isPrimary(name, place.field('cluster_names').index(0), context)) return undefined;
-  const cluster = context.grpcClusters.get(name);
+  const cluster = context.grpcClusters.known(name);
   if (cluster?.tls?.unsupported !== undefined || cluster?.goesThrough !== undefined) {
     const what = cluster.goesThrough ?? `TLS with ${cluster.tls?.unsupported}`;
     place

@@ -103,7 +103,7 @@ function compileEnvoyGrpc(
     return undefined;
   }
   const { grpcClusters: clusters } = context;
-  const cluster = clusters.get(name);
+  const cluster = clusters.known(name);
   // Something is wrong with the cluster itself.
   if (!mayBeAway && !cluster) return undefined;
   if (cluster?.tls?.unsupported !== undefined) {
