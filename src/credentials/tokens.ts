@@ -60,6 +60,10 @@ export class Tokens {
   }
 
   async #renew(id: number, source: TokenSource): Promise<void> {
+    if (source.isLeft?.() === true) {
+      this.#forget(id);
+      return;
+    }
     const token = await this.#fetch(source);
     if (this.#isStopped) return;
     if (token) this.#ends.set(id, Date.now() + token.expiresS * 1000);
@@ -76,10 +80,14 @@ export class Tokens {
   #tell(id: number, value: string): boolean {
     const errors = this.#host.native.apply(encodeUpdate({ secrets: [{ id, value }] }));
     if (errors.length === 0) return true;
+    this.#forget(id);
+    return false;
+  }
+
+  #forget(id: number): void {
     this.#live.delete(id);
     this.#timers.delete(id);
     this.#ends.delete(id);
-    return false;
   }
 
   /** Undefined: there is none, which is counted. */

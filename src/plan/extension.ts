@@ -178,7 +178,7 @@ export interface CompileContext {
   /** Takes a transport socket of a filter chain. */
   addTls(socket: TlsSocketPlan): void;
   /** One that comes by SDS, which a filter or a format has. */
-  addSecret(request: SecretRequest): void;
+  addSecret(request: SecretRequest, id: number): void;
   /** Services that access logs are sent to. */
   readonly logServices: LogServices;
   /** Of services that are reached without a cluster of the configuration. */

@@ -5,6 +5,12 @@ import type { HttpSource } from './jwks-source.js';
 import type { SecretRequest } from './secret-request.js';
 import type { AwsChain } from './aws/chain.js';
 
+/** One that is asked for as long as there is what needs it. */
+export interface HeldSecret {
+  readonly request: SecretRequest;
+  release(): void;
+}
+
 export interface SecretSource {
   readonly kind: 'secret';
   readonly request: SecretRequest;
@@ -33,6 +39,8 @@ export interface TokenSource {
   readonly auth: 'BASIC_AUTH' | 'TLS_CLIENT_AUTH' | 'URL_ENCODED_BODY';
   /** As it is now; empty: it is not there. */
   readonly secret: () => string;
+  /** Whether the filter that has it has gone, where that is told. */
+  readonly isLeft?: () => boolean;
   readonly scopes: readonly string[];
   readonly params: readonly { readonly name: string; readonly value: string }[];
   readonly retryMs: number;
@@ -60,6 +68,8 @@ export class LiveSources {
   #last = 0;
   /** What a secret says now; undefined: it has not come. */
   secretText: ((request: SecretRequest) => string | undefined) | undefined;
+  /** Nobody has it any more. */
+  onRelease: ((id: number) => void) | undefined;
 
   add(source: LiveSource): number {
     this.#last += 1;
@@ -97,6 +107,16 @@ export class LiveSources {
 
   delete(id: number): void {
     this.#sources.delete(id);
+  }
+
+  /** What had it has gone. */
+  release(id: number): void {
+    this.delete(id);
+    this.onRelease?.(id);
+  }
+
+  isThere(id: number): boolean {
+    return this.#sources.has(id);
   }
 
   has(kind: LiveSource['kind']): boolean {

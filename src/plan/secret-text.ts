@@ -19,8 +19,8 @@ export function compileSecret(
   if (config.sds_config) {
     const request = requestSecret(config, place, context);
     if (!request) return undefined;
-    context.addSecret(request);
     const id = context.live.add({ kind: 'secret', request, use });
+    context.addSecret(request, id);
     return { id, value: context.live.secretText?.(request) };
   }
   if (unknown !== undefined && !context.secrets.has('generic_secret', config)) {

@@ -5,7 +5,8 @@ import { guarded } from '../base/bugs.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
-import type { DynamicChain } from '../plan/listener/lds-plan.js';
+import { releaseChain, releaseSecrets, type DynamicChain } from '../plan/listener/lds-plan.js';
+import type { HeldSecret } from '../plan/live-sources.js';
 import { encodeUpdate, type Update } from '../plan/plan.gen.js';
 
 export interface DynamicListener {
@@ -18,6 +19,8 @@ export interface DynamicListener {
   readonly chains: ReadonlyMap<string, DynamicChain>;
   /** Listener filters that come later. */
   readonly discovered: readonly DiscoveredPlace[];
+  /** Those that come by SDS, of what belongs to none of its chains. */
+  readonly secrets: readonly HeldSecret[];
   /** Milliseconds since 1970. */
   readonly updatedMs: number;
 }
@@ -69,8 +72,9 @@ export class Departures {
       this.#groups = this.#groups.filter((other) => other !== group);
       this.#native.apply(encodeUpdate(end));
       // After that: until then requests may come that go by them.
-      const removed_route_tables = what.chains.flatMap(({ routes }) => routes.release());
+      const removed_route_tables = what.chains.flatMap(releaseChain);
       this.#native.apply(encodeUpdate({ removed_route_tables }));
+      releaseSecrets(what.listener?.secrets ?? []);
       this.#onEnd();
     });
     const group: Group = { ...what, timer: startTimeout(over, this.#drainMs).unref() };

@@ -22,13 +22,14 @@ export function needsOf(change: Change, sources: NeedSources): Promise<unknown> 
     ...(isInPlace ? [] : discovered),
     ...own.flatMap((chain) => [...chain.discovered]),
   ];
+  const requestsOf = (held: Change['secrets']): SecretRequest[] => held.map((one) => one.request);
   const slots = own.flatMap(({ routes }) => [...routes.requested]);
   const needs = [
     ...slots.map((slot) => sources.routes(slot)),
     ...places.map((place) => sources.filter(place)),
-    sources.secrets(isInPlace ? [] : secrets),
+    sources.secrets(isInPlace ? [] : requestsOf(secrets)),
     ...own.flatMap((chain) => [
-      sources.secrets(chain.secrets),
+      sources.secrets(requestsOf(chain.secrets)),
       ...chain.sockets.map(({ recipe }) => sources.secrets(recipe?.requests ?? [])),
     ]),
   ].filter((one) => one !== undefined);

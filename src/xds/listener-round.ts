@@ -3,9 +3,9 @@ import type { envoy_config_listener_v3_Listener as Listener } from '../../build/
 import type { ApplyError } from '../native.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
 import { fixedAddresses } from '../plan/listener/listen-sockets.js';
-import type { DynamicChain } from '../plan/listener/lds-plan.js';
+import { releaseNew, releaseSecrets, type DynamicChain } from '../plan/listener/lds-plan.js';
+import type { HeldSecret } from '../plan/live-sources.js';
 import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
-import type { SecretRequest } from '../plan/secret-request.js';
 import type { DynamicListener } from './departures.js';
 
 export type KnownListener = DynamicListener & { readonly plan: ListenerPlan };
@@ -32,10 +32,16 @@ export interface Change {
   /** Of its listener filters. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Those that come by SDS, of what belongs to none of its chains. */
-  readonly secrets: readonly SecretRequest[];
+  readonly secrets: readonly HeldSecret[];
   readonly isInPlace: boolean;
   /** The data plane's. */
   refusal?: Refusal;
+}
+
+/** What is only there for one that has not come to its place. */
+export function release({ chains, known, secrets, isInPlace }: Change): void {
+  releaseNew(chains, known);
+  if (!isInPlace) releaseSecrets(secrets);
 }
 
 function tablesOf({ chains, known }: Change): readonly RouteTable[] {

@@ -11,6 +11,7 @@ import {
   compileDynamicListener,
   differInChainsAlone,
   releaseNew,
+  releaseSecrets,
   type DynamicChain,
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
@@ -23,6 +24,7 @@ import {
   describeDrop,
   isAbout,
   isDrop,
+  release,
   type Change,
   type KnownListener,
   type Refusal,
@@ -174,6 +176,7 @@ export class ListenerSubscription {
     }
     this.#current.delete(name);
     releaseNew(known.chains, new Map());
+    releaseSecrets(known.secrets);
     this.#host.onRoutes();
     this.#host.onSockets();
     return true;
@@ -341,11 +344,13 @@ export class ListenerSubscription {
     }
     if (errors.length > 0 || !listener) {
       releaseNew(chains, known);
+      releaseSecrets(made.secrets);
       return { message, refusal: refusalOf(errors, describe) };
     }
     const id = before && isInPlace ? before.id : ++this.#lastId;
     const discovered = before && isInPlace ? before.discovered : made.discovered;
-    const { secrets } = made;
+    const secrets = before && isInPlace ? before.secrets : made.secrets;
+    if (isInPlace) releaseSecrets(made.secrets);
     const change: Change = {
       ...{ id, version, message, plan: listener, chains, known, before, isInPlace },
       ...{ discovered, secrets },
@@ -377,27 +382,28 @@ export class ListenerSubscription {
 
   /** What the data plane has refused is as it was before. */
   #undo(change: Change, errors: readonly ApplyError[]): void {
-    releaseNew(change.chains, change.known);
+    release(change);
     this.#native.takeAnnouncementBack(change.plan.name ?? '', false);
     const details = errors.map((error) => error.message).join('; ');
     change.refusal = { details, lines: [details] };
   }
 
   /** It could not listen: as in the real server that is no refusal, and nothing has its place. */
-  #forget({ plan, chains, known, before }: Change, drop: ApplyError): void {
+  #forget(change: Change, drop: ApplyError): void {
+    const { plan, before } = change;
     this.#host.log('error', describeDrop(drop));
-    releaseNew(chains, known);
+    release(change);
     this.#current.delete(plan.name ?? '');
     if (before) this.#departures.addListener(before);
   }
 
   #settle(change: Change): void {
-    const { id, version, message, plan, chains, before, isInPlace, discovered } = change;
+    const { id, version, message, plan, chains, before, isInPlace, discovered, secrets } = change;
     const name = plan.name ?? '';
     this.#current.set(name, {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,
-      ...{ id, name, message, chains, plan, discovered, updatedMs: Date.now() },
+      ...{ id, name, message, chains, plan, discovered, secrets, updatedMs: Date.now() },
     });
     if (!before) return;
     if (!isInPlace) {

@@ -33,7 +33,7 @@ export class Secrets {
   readonly #subscriptions = new Map<string, SecretSubscription>();
   /** Keys of those that are shown already, and asked for once their sockets are there. */
   readonly #announced = new Set<string>();
-  /** Of filters and formats, by their numbers. */
+  /** Of filters, formats and the control plane itself, by their numbers. */
   readonly #texts = new Map<number, SecretSource>();
   /** Until when what the data plane does not know yet, as a listener that is on its way, is told of again. */
   readonly #untaken = new Map<number, number>();
@@ -46,12 +46,11 @@ export class Secrets {
     this.#host = host;
     this.#live = live;
     live.secretText = (request) => this.#textOf(this.#subscriptions.get(keyOf(request))?.offered);
+    live.onRelease = (id) => this.#release(id);
     live.follow((id, source) => {
       if (source.kind !== 'secret') return;
-      if (source.use !== 'own') {
-        this.#texts.set(id, source);
-        this.#untaken.set(id, monotonicMs() + LONGEST_WAY_MS);
-      }
+      this.#texts.set(id, source);
+      if (source.use !== 'own') this.#untaken.set(id, monotonicMs() + LONGEST_WAY_MS);
       this.#subscribe(source.request);
       // What filters have that are no longer is forgotten once they are asked again.
       const key = keyOf(source.request);
@@ -119,12 +118,21 @@ export class Secrets {
 
   remove(plan: TlsSocketPlan): void {
     this.#sockets.delete(plan);
-    for (const [key, subscription] of this.#subscriptions) {
-      if (this.#announced.has(key)) continue;
-      if (this.#dependents(key).length > 0 || this.#textsOf(key).length > 0) continue;
-      subscription.end();
-      this.#subscriptions.delete(key);
-    }
+    for (const key of [...this.#subscriptions.keys()]) this.#endUnwanted(key);
+  }
+
+  #release(id: number): void {
+    const source = this.#texts.get(id);
+    this.#texts.delete(id);
+    this.#untaken.delete(id);
+    if (source) this.#endUnwanted(keyOf(source.request));
+  }
+
+  #endUnwanted(key: string): void {
+    if (this.#announced.has(key)) return;
+    if (this.#dependents(key).length > 0 || this.#textsOf(key).length > 0) return;
+    this.#subscriptions.get(key)?.end();
+    this.#subscriptions.delete(key);
   }
 
   /** What files say already is in use when this returns. */
@@ -179,7 +187,9 @@ export class Secrets {
     const value = this.#textOf(offered);
     if (value === undefined) return;
     for (const id of this.#textsOf(key)) {
-      const isText = this.#texts.get(id)?.use === 'text';
+      const use = this.#texts.get(id)?.use;
+      if (use === 'own') continue;
+      const isText = use === 'text';
       const text = { name: this.#live.nameOfSecret(id), value: Buffer.from(value) };
       const update = isText ? { live_texts: [text] } : { secrets: [{ id, value }] };
       if (this.#native.apply(encodeUpdate(update)).length === 0) {

@@ -1,10 +1,9 @@
 // Listeners that wait for what they need, each for itself: what was there before them goes on.
 import { unawaited } from '../base/bugs.js';
 import type { NativeProxy } from '../native.js';
-import { releaseNew } from '../plan/listener/lds-plan.js';
 import type { DynamicListener } from './departures.js';
 import type { InitTargets } from './init-targets.js';
-import type { Change } from './listener-round.js';
+import { release, type Change } from './listener-round.js';
 
 export interface WaitingHost {
   readonly targets: InitTargets;
@@ -59,10 +58,10 @@ export class WaitingListeners {
   get listeners(): readonly DynamicListener[] {
     const all = [...this.#all].toSorted(([, a], [, b]) => a.sinceMs - b.sinceMs);
     return all.map(([name, { change, sinceMs }]) => {
-      const { id, before, message, chains, discovered, isInPlace } = change;
+      const { id, before, message, chains, discovered, secrets, isInPlace } = change;
       // As the real server: what changes in place goes on under the version that it came with.
       const version = before && isInPlace ? before.version : change.version;
-      return { id, name, version, message, chains, discovered, updatedMs: sinceMs };
+      return { id, name, version, message, chains, discovered, secrets, updatedMs: sinceMs };
     });
   }
 
@@ -114,7 +113,7 @@ export class WaitingListeners {
     for (const [name, { change }] of held) {
       if (this.find(name) === change) continue;
       isDropped = true;
-      releaseNew(change.chains, change.known);
+      release(change);
       if (this.#all.has(name)) continue;
       // What was there before is wanted again: that counts as a change.
       if (wanted.has(name)) this.#native.announceListener(name, false);

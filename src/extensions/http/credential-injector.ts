@@ -12,6 +12,7 @@ import {
 } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 import { compileHttpUri } from '../../plan/jwt/remote-jwks.js';
+import type { TokenSource } from '../../plan/live-sources.js';
 import { compileSecret } from '../../plan/secret-text.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
@@ -101,7 +102,7 @@ function compileOAuth2(config: OAuth2, place: Place, context: CompileContext): C
     },
     clientId: client.client_id ?? '',
     auth,
-    secret: auth === 'TLS_CLIENT_AUTH' ? () => '' : secretOf(client, at, context),
+    ...(auth === 'TLS_CLIENT_AUTH' ? { secret: () => '' } : secretOf(client, at, context)),
     scopes: config.scopes ?? [],
     params: (config.endpoint_params ?? []).map(({ name = '', value = '' }) => ({ name, value })),
     retryMs: wholeMs(config.token_fetch_retry_interval, DEFAULT_RETRY_MS),
@@ -115,12 +116,12 @@ function secretOf(
   { client_secret: config = {} }: ClientCredentials,
   place: Place,
   context: CompileContext,
-): () => string {
+): Pick<TokenSource, 'secret' | 'isLeft'> {
   const at = place.field('client_secret');
   const { live } = context;
   const wrong = 'Invalid oauth2 client secret configuration';
   const secret = compileSecret(config, at, context, wrong, 'own');
-  if (!secret?.id) return () => secret?.value ?? '';
-  const { id } = secret;
-  return () => live.secretTextOf(Number(id)) ?? '';
+  if (!secret?.id) return { secret: () => secret?.value ?? '' };
+  const id = Number(secret.id);
+  return { secret: () => live.secretTextOf(id) ?? '', isLeft: () => !live.isThere(id) };
 }

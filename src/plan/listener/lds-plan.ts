@@ -8,6 +8,7 @@ import { beyondDefaults } from '../../config/equivalent.js';
 import { schema } from '../../config/schema/schema.js';
 import { messageKey } from '../../config/values/same-message.js';
 import { LaterPlaces, type DiscoveredPlace } from '../discovered.js';
+import type { HeldSecret } from '../live-sources.js';
 import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
@@ -37,7 +38,7 @@ export interface DynamicChain {
   readonly routes: ChainRoutes;
   readonly sockets: readonly TlsSocketPlan[];
   /** Of its filters and formats. */
-  readonly secrets: readonly SecretRequest[];
+  readonly secrets: readonly HeldSecret[];
   /** Filters that come later. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Milliseconds since 1970. */
@@ -51,7 +52,7 @@ export interface CompiledListener {
   /** Listener filters that come later. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Of what belongs to none of its chains. */
-  readonly secrets: readonly SecretRequest[];
+  readonly secrets: readonly HeldSecret[];
 }
 
 /**
@@ -66,10 +67,12 @@ export function compileDynamicListener(
 ): Partial<CompiledListener> & Omit<CompiledListener, 'listener'> {
   const chains = new Map<string, DynamicChain>();
   const ofListener = new LaterPlaces(context.discovered);
-  const secretsOfListener: SecretRequest[] = [];
+  const secretsOfListener: HeldSecret[] = [];
+  const hold = (secrets: HeldSecret[]) => (request: SecretRequest, id: number) =>
+    secrets.push({ request, release: () => context.live.release(id) });
   const outer = {
     ...{ ...context, discovered: ofListener },
-    addSecret: (request: SecretRequest) => secretsOfListener.push(request),
+    addSecret: hold(secretsOfListener),
   };
   const reading = place.reading(context.runtime);
   const listener = compileListener(message, reading, outer, (chain, at, isDefault) => {
@@ -82,12 +85,12 @@ export function compileDynamicListener(
     const routes = new ChainRoutes(context.routes);
     const id = nextChainId();
     const sockets: TlsSocketPlan[] = [];
-    const secrets: SecretRequest[] = [];
+    const secrets: HeldSecret[] = [];
     const discovered = new LaterPlaces(context.discovered);
     const own = {
       ...{ ...context, routes },
       addTls: (socket: TlsSocketPlan) => sockets.push(socket),
-      addSecret: (request: SecretRequest) => secrets.push(request),
+      addSecret: hold(secrets),
       discovered,
     };
     const plan = compileFilterChain(chain, at, own, id);
@@ -114,7 +117,17 @@ export function releaseNew(
   chains: ReadonlyMap<string, DynamicChain>,
   known: ReadonlyMap<string, DynamicChain>,
 ): void {
-  for (const [key, chain] of chains) if (known.get(key) !== chain) chain.routes.release();
+  for (const [key, chain] of chains) if (known.get(key) !== chain) releaseChain(chain);
+}
+
+/** Its tables, of which none is in use any more, are the answer. */
+export function releaseChain({ routes, secrets }: DynamicChain): readonly string[] {
+  releaseSecrets(secrets);
+  return routes.release();
+}
+
+export function releaseSecrets(secrets: readonly HeldSecret[]): void {
+  for (const one of secrets) one.release();
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DynamicChain } from '../../../src/plan/listener/lds-plan.js';
+import type { HeldSecret } from '../../../src/plan/live-sources.js';
 import type { SecretRequest } from '../../../src/plan/secret-request.js';
 import { needsOf, type NeedSources } from '../../../src/xds/listener-needs.js';
 import type { Change } from '../../../src/xds/listener-round.js';
@@ -11,11 +12,13 @@ const secret = (name: string): SecretRequest => ({
   source: { kind: 'ads', initialFetchTimeoutMs: 0 },
 });
 
-const chain = (...secrets: readonly SecretRequest[]): DynamicChain =>
+const chain = (...secrets: readonly HeldSecret[]): DynamicChain =>
   ({
     ...{ secrets, discovered: [], routes: { requested: new Set(), hasScopes: false } },
     sockets: [{ recipe: { requests: [secret('certificate')] } }],
   }) as unknown as DynamicChain;
+
+const held = (name: string): HeldSecret => ({ request: secret(name), release: () => undefined });
 
 /** The names of secrets that are awaited for the change. */
 async function awaited(change: Partial<Change>): Promise<readonly string[]> {
@@ -36,13 +39,13 @@ async function awaited(change: Partial<Change>): Promise<readonly string[]> {
 }
 
 test('a listener waits for secrets of its sockets, filters and formats that are new', async () => {
-  const stays = chain(secret('there'));
+  const stays = chain(held('there'));
   const chains = new Map([
     ['stays', stays],
-    ['fresh', chain(secret('of a filter'))],
+    ['fresh', chain(held('of a filter'))],
   ]);
   const known = new Map([['stays', stays]]);
-  const secrets = [secret('of a log')];
+  const secrets = [held('of a log')];
   assert.deepEqual(await awaited({ chains, known, secrets, isInPlace: false }), [
     'of a log',
     'of a filter',

@@ -22,7 +22,7 @@ function known(
 ): KnownListener {
   const plan = { name, address: on(port) };
   const own = { id: 1, name, version: 'v1', message: { name } };
-  return { ...own, chains, discovered: [], plan, updatedMs: 0 };
+  return { ...own, chains, discovered: [], secrets: [], plan, updatedMs: 0 };
 }
 
 const current = (...listeners: readonly KnownListener[]): ReadonlyMap<string, KnownListener> =>
