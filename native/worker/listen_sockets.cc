@@ -216,6 +216,14 @@ Result<void> ListenSockets::listenOn(const Bound& bound) {
   return {};
 }
 
+void ListenSockets::refuse(const Open& open) {
+  for (const Bound& bound : open.bound) {
+    // The predecessor may go on with it.
+    if (!bound.inherited_as.empty()) continue;
+    for (const net::ListenSocket& socket : bound.sockets) ::shutdown(socket->get(), SHUT_RD);
+  }
+}
+
 std::map<std::string, Error> ListenSockets::startListening() {
   is_listening_ = true;
   std::map<std::string, Error> errors;
@@ -223,6 +231,7 @@ std::map<std::string, Error> ListenSockets::startListening() {
     for (const Bound& bound : open.bound) {
       if (const auto done = listenOn(bound); !done) errors.emplace(listener, done.error());
     }
+    if (errors.contains(listener)) refuse(open);
   }
   return errors;
 }

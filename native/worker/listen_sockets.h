@@ -109,6 +109,8 @@ class ListenSockets {
   void remember(Bound bound);
   ByWorker distribute(const Open& open) const;
   static Result<void> listenOn(const Bound& bound);
+  // At once: workers hold the sockets until they run.
+  static void refuse(const Open& open);
 
   const unsigned workers_;
   bool is_listening_ = false;
