@@ -33,8 +33,10 @@ export class HttpFetcher {
     const headers = { host: source.host, ...request.headers };
     for (let tries = 0; ; tries += 1) {
       const isLast = (): boolean => tries >= source.retries || signal?.aborted === true;
+      const isOver = source.tryMs === undefined ? undefined : timeoutSignal(source.tryMs);
       const answer = await pool.ask({
-        ...{ ...request, headers, signal },
+        ...{ ...request, headers, signal: earlier(signal, isOver) },
+        isTryOver: () => isOver?.aborted === true && signal?.aborted !== true,
         ...{ path: source.path, isSized: true },
         isRetried: (status) => status >= FIRST_ERROR && !isLast(),
       });
@@ -65,6 +67,13 @@ export class HttpFetcher {
     this.#pools.set(clusterName, pool);
     return pool;
   }
+}
+
+function earlier(
+  one: AbortSignal | undefined,
+  other: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
 /** As the real server: by chance, up to a bound that doubles. */

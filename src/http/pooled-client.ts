@@ -12,6 +12,8 @@ import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
 
+const PER_TRY_TIMEOUT = 'upstream_rq_per_try_timeout';
+
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
@@ -22,6 +24,8 @@ export interface HttpRequest {
   readonly isSized?: boolean;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether that is because its own time is over, and not that of all tries. */
+  readonly isTryOver?: () => boolean;
   /** Whether another try follows an answer of that status, which is then not counted as one. */
   readonly isRetried?: (status: number) => boolean;
 }
@@ -230,7 +234,7 @@ export class PooledClient {
     const wasAsked = !this.#endWait(request);
     if (wasAsked) this.#onOver();
     stats.countOn(this.#host, isLate ? 'rq_timeout' : 'rq_error');
-    if (isLate) stats.count('upstream_rq_timeout');
+    if (isLate) stats.count(request.isTryOver?.() ? PER_TRY_TIMEOUT : 'upstream_rq_timeout');
     else if (!wasAsked) stats.count('upstream_rq_pending_failure_eject');
     // Of HTTP/2, one request ends and the others go on, or wait on.
     const isNobodys = this.#state === 'new' && this.#waiting.size === 0;

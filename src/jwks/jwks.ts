@@ -75,13 +75,12 @@ export class JwksFetches {
     if (this.#fetching.has(id) || this.#isStopped) return;
     this.#fetching.add(id);
     const { log } = this.#host;
+    const timeoutMs = source.tryMs ?? source.timeoutMs;
     const headers = {
       'user-agent': 'Go-browser',
       [ownHeader('internal')]: 'true',
       'x-forwarded-for': source.localAddress,
-      ...(source.timeoutMs > 0 && {
-        [ownHeader('expected-rq-timeout-ms')]: String(source.timeoutMs),
-      }),
+      ...(timeoutMs > 0 && { [ownHeader('expected-rq-timeout-ms')]: String(timeoutMs) }),
     };
     const answer = await this.#http.fetch(source, { method: 'GET', headers });
     this.#fetching.delete(id);

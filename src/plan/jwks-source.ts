@@ -9,6 +9,8 @@ export interface HttpSource {
   readonly clusterName: string;
   readonly clusters: ClusterLookup;
   readonly timeoutMs: number;
+  /** Of each try; absent: as long as all of them may take. */
+  readonly tryMs?: number;
   readonly retries: number;
   readonly backOff: { readonly baseMs: number; readonly maxMs: number };
 }

@@ -43,9 +43,10 @@ export function compileRemoteJwks(
   const { async_fetch: ahead } = message;
   if (ahead) refuseOtherFields(place.field('async_fetch'), ahead, ASYNC);
   const cacheMs = wholeMs(message.cache_duration, DEFAULT_CACHE_MS);
+  const uri = compileHttpUri(message.http_uri ?? {}, place.field('http_uri'), context);
   return {
-    ...compileHttpUri(message.http_uri ?? {}, place.field('http_uri'), context),
-    ...compileRetries(message.retry_policy, place.field('retry_policy')),
+    ...uri,
+    ...compileRetries(message.retry_policy, place.field('retry_policy'), uri.timeoutMs),
     cacheMs,
     ...(ahead && {
       ahead: {
@@ -80,7 +81,8 @@ export function compileHttpUri(
 export function compileRetries(
   message: RetryPolicy | undefined,
   place: Place,
-): Pick<HttpSource, 'retries' | 'backOff'> {
+  timeoutMs: number,
+): Pick<HttpSource, 'retries' | 'backOff' | 'tryMs'> {
   if (!message) {
     return { retries: 0, backOff: { baseMs: DEFAULT_BACK_OFF_MS, maxMs: DEFAULT_BACK_OFF_MS } };
   }
@@ -92,5 +94,10 @@ export function compileRetries(
       .field('retry_back_off')
       .error('max_interval must be greater than or equal to the base_interval');
   }
-  return { retries: message.num_retries ?? 1, backOff: { baseMs, maxMs } };
+  // As the real server: the longest pause is how long a try may take.
+  const isShorter = timeoutMs === 0 || maxMs < timeoutMs;
+  return {
+    ...{ retries: message.num_retries ?? 1, backOff: { baseMs, maxMs } },
+    ...(isShorter && { tryMs: maxMs }),
+  };
 }

@@ -8,11 +8,21 @@ import { HttpFetcher } from '../../../src/http/http-fetcher.js';
 import { ControlClusters } from '../../../src/plan/control-clusters.js';
 import { grpcCluster } from '../../../src/plan/service-plan.js';
 
-/** Asks a host that answers with these, the last of them for good; what came of it, and what was counted. */
-async function fetchFrom(t: TestContext, statuses: readonly number[], retries: number) {
+/**
+ * Asks a host that answers with these, the last of them for good (0: not at all); what came of it, and what
+ * was counted.
+ */
+async function fetchFrom(
+  t: TestContext,
+  statuses: readonly number[],
+  retries: number,
+  tryMs?: number,
+) {
   const waiting = [...statuses];
   const server = createServer((_, response) => {
-    response.statusCode = (waiting.length > 1 ? waiting.shift() : waiting[0]) ?? 200;
+    const status = (waiting.length > 1 ? waiting.shift() : waiting[0]) ?? 200;
+    if (status === 0) return;
+    response.statusCode = status;
     response.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,11 +50,13 @@ async function fetchFrom(t: TestContext, statuses: readonly number[], retries: n
   clusters.set('keys', grpcCluster({ name: 'keys', connect_timeout_ms: 1000 }, {}));
   const source = {
     ...{ uri: 'http://keys/', host: 'keys', path: '/', clusterName: 'keys', clusters },
-    ...{ timeoutMs: 0, retries, backOff: { baseMs: 1, maxMs: 2 } },
+    ...{ timeoutMs: 0, retries, backOff: { baseMs: 1, maxMs: 2 }, ...(tryMs && { tryMs }) },
   };
   const answer = await fetcher.fetch(source, { method: 'GET', headers: {} });
   const retried = Object.entries(counts).filter(([name]) => /^upstream_rq_retry_[ls]/.test(name));
-  return { status: answer?.status, answers, retried, tries: counts['upstream_rq_total'] };
+  const late = counts['upstream_rq_per_try_timeout'];
+  const rest = { ...(late && { late }), tries: counts['upstream_rq_total'] };
+  return { status: answer?.status, answers, retried, ...rest };
 }
 
 test('of several tries only the answer that is used is counted', async (t) => {
@@ -58,5 +70,15 @@ test('of several tries only the answer that is used is counted', async (t) => {
   });
   assert.deepEqual(await fetchFrom(t, [503], 0), {
     ...{ status: 503, answers: [503], tries: 1, retried: [] },
+  });
+});
+
+test('a try that takes longer than one may is ended, and the next one is made', async (t) => {
+  assert.deepEqual(await fetchFrom(t, [0, 200], 1, 500), {
+    ...{ status: 200, answers: [200], tries: 2, late: 1 },
+    retried: [['upstream_rq_retry_success', 1]],
+  });
+  assert.deepEqual(await fetchFrom(t, [0], 0, 20), {
+    ...{ status: 504, answers: [504], tries: 1, late: 1, retried: [] },
   });
 });
