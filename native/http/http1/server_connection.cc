@@ -105,10 +105,16 @@ void ServerConnection::answerComplete() {
   // An answer before the request was read: the rest of it cannot be told from the next request
   // cheaply, so the connection ends; the answer's head said so. A tunnel that ends has no next.
   if (close_after_ || state_ == State::Body || state_ == State::Raw) {
-    finish(state_ == State::Body || linger_delayed_ ? Linger::Delayed : Linger::None);
+    finish(endsAtOnce() ? Linger::None : Linger::Delayed);
     return;
   }
   if (state_ == State::Complete) finishExchange();
+}
+
+// As the real server: only who knows that this is the end, and has said all, is not waited for.
+// What is answered while its bytes are read is not told apart from what is answered before its end.
+bool ServerConnection::endsAtOnce() const {
+  return says_end_ && !consuming_ && (state_ == State::Complete || unframed_);
 }
 
 void ServerConnection::finishExchange() {
@@ -117,7 +123,7 @@ void ServerConnection::finishExchange() {
   connection_.forgetPauses();
   countBytes();
   if (endsAt() <= idle_since_) {
-    finish(Linger::None);
+    finish(Linger::Delayed);
     return;
   }
   if (endsAt() != net::kNever) {
@@ -140,18 +146,18 @@ void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* heade
 
 void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   http::HeaderMap& headers = *head.headers;
-  const bool is_unframed = http_10_ && !end && !headers.find(HeaderId::ContentLength);
   // A tunnel ends with its connection, of which there is nothing to say; its client is given time
   // to end it.
   if (opensTunnel(head.status, end)) {
-    close_after_ = false;
-    linger_delayed_ = true;
+    close_after_ = says_end_ = unframed_ = false;
     return;
   }
-  // Without a length, only the end of the connection ends a body in HTTP/1.0.
-  close_after_ = head.close || close_requested_ || is_unframed || state_ != State::Complete;
-  // Told before the client has said all, an answer could be lost in a reset.
-  linger_delayed_ = state_ != State::Complete || telling_request_;
+  // Without a length, only the end of the connection ends a body in HTTP/1.0; the real server does
+  // not ask whether there is one.
+  unframed_ = http_10_ && !headers.find(HeaderId::ContentLength);
+  const bool is_early = state_ != State::Complete;
+  says_end_ = close_requested_ || unframed_ || (head.close && !is_early);
+  close_after_ = says_end_ || is_early;
   if (close_after_ || endsAt() != net::kNever) {
     headers.add(HeaderId::Connection, "connection", "close");
   } else if (keep_alive_asked_) {

@@ -134,6 +134,7 @@ class ServerConnection final : public http::ServerCodec,
   void breakRequest(const ScanError& error);
   void onPeerEnd();
   void answerComplete();
+  bool endsAtOnce() const;
   void finishExchange();
   void finish(Linger linger);
   void closed(bool by_peer);
@@ -175,8 +176,6 @@ class ServerConnection final : public http::ServerCodec,
   bool chunked_ : 1 = false;
   bool in_trailers_ : 1 = false;
   bool consuming_ : 1 = false;
-  // The sink is told of a head, or of the last of a body.
-  bool telling_request_ : 1 = false;
   // Of the request that is under way.
   bool http_10_ : 1 = false;
   bool head_request_ : 1 = false;
@@ -185,6 +184,8 @@ class ServerConnection final : public http::ServerCodec,
   bool keep_alive_asked_ : 1 = false;
   // Of its answer.
   bool close_after_ : 1 = false;
+  bool says_end_ : 1 = false;  // For more than that its request was not read whole.
+  bool unframed_ : 1 = false;  // In HTTP/1.0, without a length.
   bool linger_delayed_ : 1 = false;
   ChunkDecoder chunks_;
 };

@@ -240,9 +240,7 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   openStream(Opening::Request);
   meter_->header_received += head.header_bytes;
   meter_->plain_received += head.header_bytes;
-  telling_request_ = true;
   stream_->onRequestHead(head, end);
-  telling_request_ = false;
 }
 
 void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
@@ -306,9 +304,7 @@ size_t ServerConnection::consumeBody(char* data, size_t size) {
   body_remaining_ -= part;
   const bool end = body_remaining_ == 0;
   if (end) state_ = State::Complete;
-  telling_request_ = end;
   stream_->onRequestData({data, part}, end);
-  telling_request_ = false;
   return part;
 }
 

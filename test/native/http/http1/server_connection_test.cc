@@ -128,15 +128,16 @@ TEST("a target's faults come before the version's") {
 }
 
 TEST("HTTP/1.0 is served where it is accepted, and a body without length ends the connection") {
-  Server server({.accept_http_10 = true});
+  Server server({.accept_http_10 = true, .delayed_close_ms = 20});
   server.on_complete = [&] {
     http::ResponseOut out = server.headOf(200);
     server.stream->sendHead(out, false);
     server.stream->sendData("body", true);
   };
   EXPECT_EQ(server.send("GET / HTTP/1.0\r\n\r\n"), "HTTP/1.0 200 OK\r\n\r\nbody");
+  pass(server.loop, 60);
   EXPECT(server.peer.hasEnded());
-  EXPECT_EQ(server.told, "GET /;closed;");
+  EXPECT_EQ(server.told, "GET /;delayed close timeout;closed;");
 }
 
 TEST("a chunked request is told as its data; trailers only where they are enabled") {
@@ -222,6 +223,54 @@ TEST("an answer before the request is read whole lingers until the client closes
   server.peer.close();
   settle(server.loop);
   EXPECT_EQ(server.told, "POST /closed by peer;");
+}
+
+TEST(
+    "a client that asked for the end is waited for where it was answered in a read of its "
+    "request") {
+  for (const std::string_view framing :
+       {"content-length: 2\r\n\r\nab", "transfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"}) {
+    const std::string request =
+        "POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n" + std::string(framing);
+    Server at_end({.delayed_close_ms = 1000});
+    at_end.on_complete = [&] { at_end.answer("ok"); };
+    at_end.send(request);
+    EXPECT(!at_end.peer.hasEnded());
+
+    Server later({.delayed_close_ms = 1000});
+    later.send(request);
+    later.answer("ok");
+    settle(later.loop);
+    EXPECT(later.peer.hasEnded());
+  }
+}
+
+TEST("whose answer began before its request ended is waited for if it did not ask for the end") {
+  for (const bool asks : {true, false}) {
+    Server server({.delayed_close_ms = 1000});
+    server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n" +
+                std::string(asks ? "connection: close\r\n\r\nab" : "\r\nab"));
+    http::ResponseOut head = server.headOf(200);
+    head.headers->add(HeaderId::ContentLength, "content-length", "2");
+    server.sendHead(head, false);
+    server.send("cd");
+    server.stream->sendData("ok", true);
+    settle(server.loop);
+    EXPECT_EQ(server.peer.hasEnded(), asks);
+  }
+}
+
+TEST("an answer of HTTP/1.0 without a length ends its connection at once, with or without a body") {
+  for (const bool has_body : {true, false}) {
+    Server server({.accept_http_10 = true, .delayed_close_ms = 1000});
+    server.send("POST / HTTP/1.0\r\nconnection: keep-alive\r\ncontent-length: 4\r\n\r\nab");
+    http::ResponseOut head = server.headOf(200);
+    server.sendHead(head, !has_body);
+    if (has_body) server.stream->sendData("ok", true);
+    settle(server.loop);
+    EXPECT(server.peer.read().find("connection: close\r\n") != std::string::npos);
+    EXPECT(server.peer.hasEnded());
+  }
 }
 
 TEST("a client that leaves while it is being answered resets its request") {
@@ -415,7 +464,7 @@ TEST("a head has its own time, from its first byte") {
 
 RAW_TEST(
     "a connection that is told its end answers what comes before, and what is under way then") {
-  Server server;
+  Server server({.delayed_close_ms = 20});
   server.send(get("/a"));
   server.connection->endAfter(60);
   server.answer("ok");
@@ -427,7 +476,8 @@ RAW_TEST(
   pass(server.loop, 60);
   EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;");
   server.answer("ok");
-  EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;closed;");
+  pass(server.loop, 60);
+  EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;delayed close timeout;closed;");
 }
 
 TEST("an idle connection that is told its end closes then, whatever its idle timeout") {
