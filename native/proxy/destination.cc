@@ -77,13 +77,14 @@ std::optional<net::Address> ofHeader(const std::string& name, const http::Header
 
 std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
                                             const RequestWords& request,
-                                            const net::DownstreamConnection& client,
+                                            const net::DownstreamConnection* client,
                                             stats::Shard<stats::Cluster>& stats) {
-  const net::Findings* const findings = client.findings();
-  std::optional<net::Address> address = net::destinationKept(request.state, client.filterState());
+  const net::Findings* const findings = client ? client->findings() : nullptr;
+  std::optional<net::Address> address =
+      net::destinationKept(request.state, client ? client->filterState() : nullptr);
   if (!address) address = ofMetadata(rules, request, findings, stats);
   if (!address) address = ofHeader(rules.header, request.headers, stats);
-  if (!address && findings && findings->is_local_restored) address = client.local();
+  if (!address && findings && findings->is_local_restored) address = client->local();
   if (!address || !rules.port || !address->isIp()) return address;
   return net::Address::fromIp(address->ipBytes(), static_cast<uint16_t>(*rules.port));
 }

@@ -24,11 +24,12 @@ struct RequestWords {
   const net::FilterState* state = nullptr;
 };
 
-// What is said that is no address is counted in `stats`. Absent: nothing says, and the client came
+// What is said that is no address is counted in `stats`. `client`: null: nobody came by a
+// connection of this proxy, as for copies of requests. Absent: nothing says, and the client came
 // here by its own will.
 std::optional<net::Address> findDestination(const plan::DestinationHosts& rules,
                                             const RequestWords& request,
-                                            const net::DownstreamConnection& client,
+                                            const net::DownstreamConnection* client,
                                             stats::Shard<stats::Cluster>& stats);
 
 }  // namespace fairlead::proxy

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "format/grpc_status.h"
 #include "log/log.h"
+#include "proxy/destination.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
+#include "proxy/subset_wish.h"
 #include "upstream/answer_counts.h"
 
 namespace fairlead::proxy {
@@ -66,6 +69,7 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   buffer_limit_bytes_ = info.bufferLimit();
   timeout_ms_ = timeout_ms;
   has_body_ = !end;
+  is_grpc_ = info.is_grpc;
   scheme_ = info.scheme == "https" ? "https" : "http";
   std::string_view host = policy.host;
   if (host.empty()) {
@@ -74,9 +78,34 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   const HeaderMap& headers =
       policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
   head_.save(head.method, head.path, host, headers);
+  if (cluster.asksRequests()) noteWanted(info, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
   use_ = poolUseOf(host, headers, cluster.cluster(), *info.downstream);
+}
+
+// As the request's own, but for what its connection and the filter state say of the destination.
+void Mirror::noteWanted(const StreamInfo& info, const HeaderMap& headers) {
+  const plan::SubsetCriteria* const configured = &info.target->criteria;
+  const std::vector<format::SetMetadata>& metadata = info.uncommon().metadata;
+  wanted_ = std::make_unique<Wanted>();
+  std::optional<plan::SubsetCriteria> own =
+      subsetOf(configured, info.downstream->findings(), metadata);
+  wanted_->criteria = own ? std::move(*own) : *configured;
+  if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
+    wanted_->destination =
+        findDestination(*rules, {&headers, metadata}, nullptr, cluster_->stats());
+  }
+}
+
+// It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
+upstream::HttpPool* Mirror::choosePool() {
+  constexpr http::Version kOwn = http::Version::Http11;
+  if (!wanted_) return cluster_->chooseHttpPool(kOwn);
+  upstream::HostWish wish;
+  wish.criteria = &wanted_->criteria;
+  if (wanted_->destination) wish.destination = &*wanted_->destination;
+  return cluster_->chooseHttpPool(kOwn, wish);
 }
 
 // Values are made of the copy's head, as the changes before have left it.
@@ -105,8 +134,7 @@ void Mirror::start() {
     charge(503);
     return;
   }
-  // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
-  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
+  upstream::HttpPool* pool = choosePool();
   if (pool) pool = &cluster_->poolOf(*pool, use_);
   if (pool && pool->cluster().admits(*pool)) {
     attempt_.start(*pool, 0);
@@ -183,20 +211,36 @@ void Mirror::onAttemptWritable(upstream::Attempt&) {
 
 // ---- the answer, which is only counted ----
 
+void Mirror::onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) {
+  const upstream::AnswerOf answer{*cluster_, &attempt.host(), true};
+  upstream::countStatus(answer, head.status);
+  upstream::countCanary(answer, head.headers, head.status);
+}
+
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
   charge(head.status, &attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
   upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
-  upstream::HostCounters& host = attempt.host().counters(context_->upstream.worker);
-  (head.status / 100 == 5 ? host.rq_error : host.rq_success).add();
+  const bool has_failed = head.status / 100 == 5;
+  awaits_grpc_status_ = is_grpc_ && !has_failed && !end;
+  if (is_grpc_ && !has_failed && end) {
+    countGrpcHost(attempt.host(), &head.headers);
+  } else if (!awaits_grpc_status_) {
+    countHost(attempt.host(), !has_failed);
+  }
   if (end) answerComplete();
 }
 
-void Mirror::onAttemptData(upstream::Attempt&, std::string_view, bool end) {
-  if (end) answerComplete();
+void Mirror::onAttemptData(upstream::Attempt& attempt, std::string_view, bool end) {
+  if (!end) return;
+  if (awaits_grpc_status_) countGrpcHost(attempt.host(), nullptr);
+  answerComplete();
 }
 
-void Mirror::onAttemptTrailers(upstream::Attempt&, HeaderMap&) { answerComplete(); }
+void Mirror::onAttemptTrailers(upstream::Attempt& attempt, HeaderMap& trailers) {
+  if (awaits_grpc_status_) countGrpcHost(attempt.host(), &trailers);
+  answerComplete();
+}
 
 void Mirror::answerComplete() {
   if (request_complete_) {
@@ -208,7 +252,7 @@ void Mirror::answerComplete() {
 
 void Mirror::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
   if (error.host) {
-    error.host->counters(context_->upstream.worker).rq_error.add();
+    countHost(*error.host, false);
     if (error.kind != upstream::UpstreamError::Kind::Overflow) {
       tellOutlier(*error.host, upstream::OutlierResult::ConnectFailed);
     }
@@ -243,6 +287,16 @@ void Mirror::onTimer() {
   }
   attempt_.abandon();
   restIfOver();
+}
+
+void Mirror::countHost(upstream::Host& host, bool is_well) {
+  upstream::HostCounters& counters = host.counters(context_->upstream.worker);
+  (is_well ? counters.rq_success : counters.rq_error).add();
+}
+
+void Mirror::countGrpcHost(upstream::Host& host, const HeaderMap* fields) {
+  const HeaderEntry* const status = fields ? fields->find(HeaderId::GrpcStatus) : nullptr;
+  countHost(host, status && format::isHostWell(status->value()));
 }
 
 void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {
@@ -285,7 +339,8 @@ void Mirror::restIfOver() {
   deadline_ = net::kNever;
   request_end_us_ = 0;
   status_ = 0;
-  has_body_ = request_complete_ = false;
+  has_body_ = request_complete_ = is_grpc_ = awaits_grpc_status_ = false;
+  wanted_.reset();
   context.mirrors.give(*this, context.loop());
 }
 

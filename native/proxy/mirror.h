@@ -3,6 +3,8 @@
 // its pool. The worker's thread.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/list.h"
@@ -46,10 +48,10 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
  private:
   // upstream::AttemptOwner
   void onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) override;
-  void onAttemptInformational(upstream::Attempt&, http::ResponseHead&) override {}
+  void onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) override;
   void onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) override;
-  void onAttemptData(upstream::Attempt&, std::string_view, bool end) override;
-  void onAttemptTrailers(upstream::Attempt&, http::HeaderMap&) override;
+  void onAttemptData(upstream::Attempt& attempt, std::string_view, bool end) override;
+  void onAttemptTrailers(upstream::Attempt& attempt, http::HeaderMap& trailers) override;
   void onAttemptReadEnd(upstream::Attempt&) override {}
   void onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) override;
   void onAttemptWritable(upstream::Attempt&) override;
@@ -59,11 +61,16 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
 
   const http::HeaderMap& changed(const StreamInfo& info, const route::MirrorPolicy& policy,
                                  const http::HeaderMap& from);
+  void noteWanted(const StreamInfo& info, const http::HeaderMap& headers);
+  upstream::HttpPool* choosePool();
   void sendKept();
   void requestComplete();
   void answerComplete();
   // `host`: null: none was asked.
   void charge(uint16_t status, const upstream::Host* host = nullptr);
+  void countHost(upstream::Host& host, bool is_well);
+  // Of gRPC: how the host did shows in its status. `fields`: null: it has sent none.
+  void countGrpcHost(upstream::Host& host, const http::HeaderMap* fields);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void dropBody();
   void restIfOver();
@@ -77,6 +84,13 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   upstream::Attempt attempt_;
   // With whom it shares connections.
   upstream::PoolUse use_;
+  // Which hosts it may go to, of a cluster that asks.
+  struct Wanted {
+    plan::SubsetCriteria criteria;
+    std::optional<net::Address> destination;
+  };
+  // Null: whoever's turn it is.
+  std::unique_ptr<Wanted> wanted_;
   http::SavedHead head_;
   SlabChain body_;
   http::SavedHead trailers_;
@@ -89,6 +103,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   uint16_t status_ = 0;
   bool has_body_ = false;
   bool request_complete_ = false;
+  bool is_grpc_ = false;
+  bool awaits_grpc_status_ = false;
 };
 
 }  // namespace fairlead::proxy

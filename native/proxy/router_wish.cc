@@ -37,7 +37,7 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
     const StreamInfo::Uncommon& uncommon = info_.uncommon();
     wanted_->destination =
         findDestination(*rules, {view.headers, uncommon.metadata, uncommon.filter_state.get()},
-                        *info_.downstream, clusterStats());
+                        info_.downstream, clusterStats());
   }
   if (const plan::HostOverrides* const rules = info_.cluster->overrideRules()) {
     wishByOverrides(*rules, *view.headers);

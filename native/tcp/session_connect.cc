@@ -109,7 +109,7 @@ void Session::connectToCluster() {
     wish_.criteria = &*criteria_;
   }
   if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
-    destination_ = proxy::findDestination(*rules, {}, *this, cluster_->stats());
+    destination_ = proxy::findDestination(*rules, {}, this, cluster_->stats());
     if (destination_) wish_.destination = &*destination_;
   }
   if (const plan::NamedHosts* const named = cluster_->namedHosts(); named && host_name_.empty()) {
