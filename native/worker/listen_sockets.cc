@@ -113,6 +113,7 @@ void ListenSockets::findOpened(Bound* bound, const Open& others) const {
   if (bound->plan.unbound) return;
   if (const Bound* const current = findShared(*bound, others)) {
     bound->sockets = current->sockets;
+    bound->inherited_as = current->inherited_as;
     bound->are_shared = true;
     return;
   }

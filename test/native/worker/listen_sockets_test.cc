@@ -43,7 +43,7 @@ TEST("A listener that may not listen refuses connections while workers hold its 
   EXPECT(!Socket::connect(portOf(held[0].front())).isOpen());
 }
 
-TEST("Sockets that a predecessor has too go on listening for it") {
+TEST("Sockets that a predecessor has too go on listening for it, if their listener changed, too") {
   plan::Listener plan = refusedListener();
   plan.socket_options.clear();
   auto own = net::openListenSocket(plan, net::Address::fromPlan(*plan.address));
@@ -57,9 +57,11 @@ TEST("Sockets that a predecessor has too go on listening for it") {
   next.address->port = address.port();
   worker::ListenSockets sockets(1);
   sockets.inherit({"firm", address.text(), false, passed});
-  auto opened = sockets.open(next);
-  EXPECT(opened);
-  const auto held = sockets.keep(std::move(opened.value()));
+  for (int version = 0; version < 2; ++version) {
+    auto opened = sockets.open(next);
+    EXPECT(opened);
+    sockets.keep(std::move(opened.value()));
+  }
   EXPECT_EQ(sockets.startListening().count("firm"), 1u);
   EXPECT(Socket::connect(address.port()).isOpen());
 }
