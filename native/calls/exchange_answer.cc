@@ -139,10 +139,7 @@ void Exchange::onAttemptTrailers(upstream::Attempt&, HeaderMap& trailers) {
 
 // `fields`: null: the answer has ended without a status.
 void Exchange::countGrpcAnswer(const HeaderMap* fields) {
-  const HeaderEntry* const grpc = fields ? fields->find(HeaderId::GrpcStatus) : nullptr;
-  const bool is_well = grpc && format::isHostWell(grpc->value());
-  upstream::HostCounters& host = countersOf(attempt_.host());
-  (is_well ? host.rq_success : host.rq_error).add();
+  upstream::countHost(countersOf(attempt_.host()), upstream::hasDoneWell(fields));
 }
 
 void Exchange::readGrpcStatus(const HeaderMap& headers) {

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "format/grpc_status.h"
 #include "log/log.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
@@ -224,7 +223,7 @@ void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head,
   const bool has_failed = head.status / 100 == 5;
   awaits_grpc_status_ = is_grpc_ && !has_failed && !end;
   if (is_grpc_ && !has_failed && end) {
-    countGrpcHost(attempt.host(), &head.headers);
+    countHost(attempt.host(), upstream::hasDoneWell(&head.headers));
   } else if (!awaits_grpc_status_) {
     countHost(attempt.host(), !has_failed);
   }
@@ -233,12 +232,12 @@ void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head,
 
 void Mirror::onAttemptData(upstream::Attempt& attempt, std::string_view, bool end) {
   if (!end) return;
-  if (awaits_grpc_status_) countGrpcHost(attempt.host(), nullptr);
+  if (awaits_grpc_status_) countHost(attempt.host(), false);
   answerComplete();
 }
 
 void Mirror::onAttemptTrailers(upstream::Attempt& attempt, HeaderMap& trailers) {
-  if (awaits_grpc_status_) countGrpcHost(attempt.host(), &trailers);
+  if (awaits_grpc_status_) countHost(attempt.host(), upstream::hasDoneWell(&trailers));
   answerComplete();
 }
 
@@ -290,13 +289,7 @@ void Mirror::onTimer() {
 }
 
 void Mirror::countHost(upstream::Host& host, bool is_well) {
-  upstream::HostCounters& counters = host.counters(context_->upstream.worker);
-  (is_well ? counters.rq_success : counters.rq_error).add();
-}
-
-void Mirror::countGrpcHost(upstream::Host& host, const HeaderMap* fields) {
-  const HeaderEntry* const status = fields ? fields->find(HeaderId::GrpcStatus) : nullptr;
-  countHost(host, status && format::isHostWell(status->value()));
+  upstream::countHost(host.counters(context_->upstream.worker), is_well);
 }
 
 void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {

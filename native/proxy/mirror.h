@@ -69,8 +69,6 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   // `host`: null: none was asked.
   void charge(uint16_t status, const upstream::Host* host = nullptr);
   void countHost(upstream::Host& host, bool is_well);
-  // Of gRPC: how the host did shows in its status. `fields`: null: it has sent none.
-  void countGrpcHost(upstream::Host& host, const http::HeaderMap* fields);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void dropBody();
   void restIfOver();

@@ -303,11 +303,9 @@ void Router::charge(uint16_t status, const HeaderMap* headers, bool end) {
   }
 }
 
-// How the host did shows in the status of gRPC alone.
 void Router::countGrpcAnswer(const HeaderMap& fields) {
   if (!info_.host) return;
-  const HeaderEntry* const grpc = fields.find(HeaderId::GrpcStatus);
-  if (grpc && format::isHostWell(grpc->value())) {
+  if (upstream::hasDoneWell(&fields)) {
     countersOf(*info_.host).rq_success.add();
   } else {
     countHostError(info_.host);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "format/grpc_status.h"
 #include "http/message.h"
 #include "upstream/host.h"
 #include "upstream/worker_cluster.h"
@@ -43,6 +44,17 @@ inline void recordTime(const AnswerOf& answer, uint64_t ms) {
   if (auto* const zone = answer.zone()) {
     zone->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
   }
+}
+
+inline void countHost(HostCounters& host, bool is_well) {
+  (is_well ? host.rq_success : host.rq_error).add();
+}
+
+// How a host did with gRPC shows in the status alone. `fields`: where it would be; null: the answer
+// has ended without.
+inline bool hasDoneWell(const http::HeaderMap* fields) {
+  const http::HeaderEntry* const grpc = fields ? fields->find(http::HeaderId::GrpcStatus) : nullptr;
+  return grpc && format::isHostWell(grpc->value());
 }
 
 // By what the host is, or is said to be in its answer. True: it was counted as such.

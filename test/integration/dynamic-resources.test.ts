@@ -2,17 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import {
-  Agent,
-  createServer,
-  get,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   address,
@@ -30,24 +22,11 @@ import {
   putText,
   routeResource,
 } from './support/resources.js';
-import { startOrigin } from './support/origin.js';
+import { listen, startOrigin } from './support/origin.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
 import { statText, untilStat } from './support/stats.js';
 
 type Message = Readonly<Record<string, unknown>>;
-
-/** An origin that answers with its name. */
-
-/** Resolves with its port. */
-async function listen(t: TestContext, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 const edsCluster = (name: string, file: string): Message => ({
   name,

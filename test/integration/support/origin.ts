@@ -1,6 +1,6 @@
-// The plainest host: it says the same to everybody.
+// The plainest host, which says the same to everybody, and where those of tests listen.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
@@ -10,6 +10,11 @@ const IDLE_MS = 60_000;
 export async function startOrigin(t: TestContext, text: string): Promise<number> {
   const server = createServer((_, response) => response.end(text));
   server.keepAliveTimeout = IDLE_MS;
+  return listen(t, server);
+}
+
+/** Resolves with its port on 127.0.0.1; it ends with the test. */
+export async function listen(t: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
