@@ -27,6 +27,16 @@ bool BlockBase::isDeferred(Kind kind, size_t index) const {
   return is_of_traffic && !isWritten();
 }
 
+bool BlockBase::isOfWorkers(Kind kind, size_t index) const {
+  if (&layout_ == &Listener::kLayout) {
+    return !layout_.names(kind)[index].name.ends_with("extension_config_missing");
+  }
+  if (&layout_ == &ListenerWorker::kLayout || &layout_ == &ServerWorker::kLayout) return true;
+  const bool is_of_threads =
+      &layout_ == &ClusterManagerThread::kLayout || &layout_ == &Dispatcher::kLayout;
+  return is_of_threads && scope_.prefix.find("worker_") != std::string::npos;
+}
+
 namespace {
 
 uint64_t valueAt(const ShardView& shard, Place place) {

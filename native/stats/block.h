@@ -83,7 +83,10 @@ class BlockBase {
   // Something was recorded, flushed or not.
   bool isRecorded(size_t histogram) const;
   // Whether readers are to see the scope at all.
-  bool isShown() const { return !layout_.is_late || isWritten(); }
+  bool isShown() const { return !is_hidden_ && (!layout_.is_late || isWritten()); }
+  // From hide() to show() no page has it, and nobody is sent it.
+  void hide() { is_hidden_ = true; }
+  void show() { is_hidden_ = false; }
   // What is shown once another counter was used is shown from here on. Any thread.
   void showCompanions() { shows_companions_.store(true, std::memory_order_relaxed); }
   // Whether it is shown beside that counter, which was used or not.
@@ -124,10 +127,14 @@ class BlockBase {
   void setRejection(const NameTest* test) { rejects_ = test; }
   bool isRejected(Kind kind, size_t index) const {
     return (*rejects_ && rejectedNames(kind)[index]) ||
-           (defers_traffic_ && isDeferred(kind, index));
+           (defers_traffic_ && isDeferred(kind, index)) ||
+           (!*do_workers_run_ && isOfWorkers(kind, index));
   }
   // What a cluster counts of its traffic is neither shown nor sent before there was any.
   void deferTraffic() { defers_traffic_ = true; }
+  // What workers bring with them is neither shown nor sent as long as none runs. `do_workers_run`
+  // must outlive the block.
+  void awaitWorkers(const bool* do_workers_run) { do_workers_run_ = do_workers_run; }
 
   // ---- what an earlier process counted; see hot_restart/stats_transfer.h ----
   void addImported(size_t counter, uint64_t amount);
@@ -227,6 +234,7 @@ class BlockBase {
   void inheritHistograms(BlockBase& ended);
   bool isWritten() const;
   bool isDeferred(Kind kind, size_t index) const;
+  bool isOfWorkers(Kind kind, size_t index) const;
   void sumCounters(std::vector<uint64_t>* sums) const;
   uint64_t rawCounter(size_t index) const;
   Reading ownGauge(size_t gauge) const;
@@ -254,9 +262,12 @@ class BlockBase {
   mutable std::unique_ptr<Memory> memory_;
   const NameTest* rejects_ = &kRejectsNothing;
   bool defers_traffic_ = false;
+  bool is_hidden_ = false;
+  const bool* do_workers_run_ = &kTheyRun;
   std::atomic<bool> shows_companions_ = false;
   const uint32_t id_;
   inline static const NameTest kRejectsNothing;
+  inline static const bool kTheyRun = true;
 };
 
 template <typename L>

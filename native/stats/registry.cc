@@ -58,6 +58,7 @@ std::shared_ptr<BlockBase> Registry::adopt(std::unique_ptr<BlockBase> made) {
 
 std::shared_ptr<BlockBase> Registry::prepare(const std::shared_ptr<BlockBase>& block) {
   block->setRejection(&rejects_);
+  block->awaitWorkers(&do_workers_run_);
   if (defers_traffic_ && &block->layout() == &Cluster::kLayout) block->deferTraffic();
   return EndedScopes::hold(block, ended_);
 }

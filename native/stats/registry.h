@@ -120,6 +120,9 @@ class Registry {
   void setRejection(const std::string& prefix, NameTest rejects);
   // deferred_stat_options: see Block::deferTraffic(). Of scopes that come later.
   void deferTraffic() { defers_traffic_ = true; }
+  // What workers bring with them is not shown between the two: see Block::awaitWorkers().
+  void awaitWorkers() { do_workers_run_ = false; }
+  void startWorkers() { do_workers_run_ = true; }
   bool rejects(std::string_view name) const { return rejects_ && rejects_(name); }
   // Labels that every series has.
   void setFixedLabels(std::vector<Label> labels) { fixed_labels_ = std::move(labels); }
@@ -242,6 +245,7 @@ class Registry {
   // All of it, of these two.
   NameTest rejects_;
   NameTest rejects_of_all_;
+  bool do_workers_run_ = true;
   std::map<std::string, NameTest, std::less<>> rejects_of_scopes_;
   bool defers_traffic_ = false;
   std::vector<Label> fixed_labels_;

@@ -16,6 +16,7 @@ Transports::Transports(std::shared_ptr<const Context> context, Blocks blocks,
 
 void Transports::replace(std::shared_ptr<const Context> context) {
   blocks_.factory->shard(0)->add(stats::SslSocketFactory::Counter::SslContextUpdateBySds);
+  if (!context->isIncomplete()) blocks_.ssl->show();
   context_.store(std::move(context), std::memory_order_release);
 }
 

@@ -157,6 +157,7 @@ class Cluster {
   // Control thread: before any worker knows the cluster.
   void setTransportChoice(TransportChoice choice) { transport_choice_ = std::move(choice); }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
+  const std::shared_ptr<stats::Block<stats::Cluster>>& sharedStats() const { return stats_; }
   // Null: its hosts are not spoken to in HTTP/2.
   stats::Block<stats::Http2Codec>* http2Stats() { return http2_stats_.get(); }
   // Control thread: before any worker knows the cluster.

@@ -154,6 +154,7 @@ Result<void> Clusters::putInPlace(Made made, Delta* delta) {
     unready_.insert(cluster->id());
   }
   retired_.add(std::exchange(place, cluster));
+  warming_.erase(plan.name);
   showCount();
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
   if (const auto runtime = runtimes_.find(plan.name); runtime != runtimes_.end()) {
@@ -287,6 +288,7 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
+  warming_.erase(name);
   if (is_hidden) --hidden_;
   if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();

@@ -96,6 +96,8 @@ class Clusters {
   // What is made only when someone reads or it is sent: circuit breakers, and what single hosts
   // have counted.
   void refreshGauges();
+  // Workers run from here on, and count what they would have before.
+  void startWorkers();
   // Those that are in their places.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& all() const { return clusters_; }
   // Also one that waits for a place that no other has. Null: there is none.
@@ -202,9 +204,19 @@ class Clusters {
   // The same where localities share by their load: of priorities that have more or fewer of them.
   void countLocalities(upstream::Cluster& cluster, const upstream::HostSet& now);
   void countZonesOfAll();
+  // What each thread that balances counts for itself; workers only once they run.
+  void countOnThreads(upstream::Cluster& cluster, stats::Cluster::Counter counter, uint64_t times);
 
   stats::Registry& registry_;
   const unsigned workers_;
+  bool do_workers_run_ = false;
+  // What workers have to count once they run.
+  struct OwedCount {
+    std::shared_ptr<stats::Block<stats::Cluster>> stats;
+    stats::Cluster::Counter counter;
+    uint64_t times;
+  };
+  std::vector<OwedCount> owed_counts_;
   // This proxy's own; empty: nobody says which it is.
   const std::string zone_;
   NameIds& ids_;
@@ -246,6 +258,8 @@ class Clusters {
   std::map<uint32_t, std::shared_ptr<const upstream::HostSet>> no_hosts_;
   // How many clusters are nobody's business.
   size_t hidden_ = 0;
+  // Those that have a place and not all that they need yet.
+  std::unordered_set<std::string> warming_;
   bool has_had_any_ = false;
   // Where the delta has the change of a cluster, by its number.
   std::unordered_map<uint32_t, size_t> in_delta_;

@@ -105,18 +105,16 @@ void Clusters::countZones(Cluster& cluster) {
   using Refusal = upstream::ZoneRouting::Refusal;
   const upstream::BalancerSettings& settings = cluster.balancerSettings();
   if (!settings.zones || !local_hosts_ || settings.goesByHash()) return;
-  const uint64_t threads = workers_ + 1;
-  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  stats.add(ClusterCounter::LbRecalculateZoneStructures, threads);
+  countOnThreads(cluster, ClusterCounter::LbRecalculateZoneStructures, 1);
   const upstream::ZoneRouting zones(*settings.zones, *cluster.hosts(), *local_hosts_);
   switch (zones.refusal()) {
     case Refusal::None:
       break;
     case Refusal::LocalClusterNotOk:
-      stats.add(ClusterCounter::LbLocalClusterNotOk, threads);
+      countOnThreads(cluster, ClusterCounter::LbLocalClusterNotOk, 1);
       break;
     case Refusal::ClusterTooSmall:
-      stats.add(ClusterCounter::LbZoneClusterTooSmall, threads);
+      countOnThreads(cluster, ClusterCounter::LbZoneClusterTooSmall, 1);
       break;
   }
 }
@@ -132,8 +130,22 @@ void Clusters::countLocalities(Cluster& cluster, const HostSet& now) {
     if (localitiesOf(cluster.hosts().get(), i) != localitiesOf(&now, i)) ++changes;
   }
   if (changes == 0) return;
-  const uint64_t threads = workers_ + 1;
-  cluster.stats().shard(0)->add(ClusterCounter::LbRecalculateZoneStructures, changes * threads);
+  countOnThreads(cluster, ClusterCounter::LbRecalculateZoneStructures, changes);
+}
+
+void Clusters::countOnThreads(Cluster& cluster, ClusterCounter counter, uint64_t times) {
+  if (do_workers_run_) {
+    cluster.stats().shard(0)->add(counter, times * (workers_ + 1));
+    return;
+  }
+  cluster.stats().shard(0)->add(counter, times);
+  owed_counts_.push_back({cluster.sharedStats(), counter, times * workers_});
+}
+
+void Clusters::startWorkers() {
+  do_workers_run_ = true;
+  for (const OwedCount& owed : owed_counts_) owed.stats->shard(0)->add(owed.counter, owed.times);
+  owed_counts_ = {};
 }
 
 void Clusters::refreshGauges() {
@@ -159,6 +171,12 @@ void Clusters::setWarming(const std::string& name, bool is_warming) {
     return;
   }
   found->second->stats().shard(0)->set(ClusterGauge::WarmingState, is_warming);
+  // As in the real server: threads have the local cluster from the first.
+  if (is_warming && !found->second->settings().is_local)
+    warming_.insert(name);
+  else
+    warming_.erase(name);
+  showCount();
   // Also where it has waited in vain.
   if (!is_warming) noteReady(*found->second);
 }
@@ -171,7 +189,8 @@ void Clusters::showCount() {
   has_had_any_ |= count > 0;
   if (!has_had_any_) return;
   for (const auto& inflated : inflated_stats_) {
-    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
+    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated,
+                            count - warming_.size());
   }
 }
 

@@ -95,6 +95,7 @@ DataPlane::DataPlane(const Options& options)
                 names_}),
       workers_(makeWorkers(options, logs_)),
       listeners_(registry_, builder_, drain_, retired_, workers_) {
+  registry_.awaitWorkers();
   clusters_.useNames(names_);
   clusters_.useRequestRules(
       [this](const plan::RequestRules& plan,
@@ -162,6 +163,8 @@ std::vector<ApplyError> DataPlane::start() {
   if (is_stopping_) return {kStopping};
   if (started_) return {};
   started_ = true;
+  registry_.startWorkers();
+  clusters_.startWorkers();
   // What reading the plans took lies between what stays of them: the allocator would keep it. Later
   // it would hold up workers that allocate.
   ::malloc_trim(0);

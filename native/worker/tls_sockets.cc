@@ -10,35 +10,47 @@ namespace fairlead::worker {
 Result<net::SharedTransport> TlsSockets::make(
     const plan::FilterChain& chain, const stats::Scope& scope,
     std::shared_ptr<stats::Block<stats::Listener>> listener) {
+  const bool is_known = knowsSsl(scope);
   const tls::Blocks blocks = {
       registry_.create<stats::Ssl>(innerScope(scope, "ssl.")),
       registry_.create<stats::SslSocketFactory>(innerScope(scope, "server_ssl_socket_factory.")),
       std::move(listener)};
   auto server_names = chain.match ? chain.match->server_names : std::vector<std::string>();
-  return make(*chain.tls, scope, blocks, chain.handshake_timeout_ms, std::move(server_names));
+  return make(*chain.tls, {scope, blocks, is_known}, chain.handshake_timeout_ms,
+              std::move(server_names));
 }
 
 Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
                                               const stats::Scope& scope) {
+  const bool is_known = knowsSsl(scope);
   const tls::Blocks blocks = {
       registry_.renew<stats::Ssl>(innerScope(scope, "ssl.")),
       registry_.create<stats::SslSocketFactory>(innerScope(scope, "client_ssl_socket_factory.")),
       nullptr};
   // How long a connection may take to be made includes its handshake.
-  return make(plan, scope, blocks, 0, {});
+  return make(plan, {scope, blocks, is_known}, 0, {});
 }
 
-Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
-                                              const stats::Scope& scope, tls::Blocks blocks,
+bool TlsSockets::knowsSsl(const stats::Scope& scope) const {
+  return registry_.value(scope.prefix + "ssl.handshake").has_value();
+}
+
+Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan, Counts counts,
                                               uint64_t handshake_timeout_ms,
                                               std::vector<std::string> server_names) {
   auto context = build(plan, server_names);
   if (!context) return context.error();
-  auto transports =
-      std::make_shared<tls::Transports>(context.value(), std::move(blocks), handshake_timeout_ms);
-  showExpiries(*context.value(), scope, *transports);
+  // As in the real server: what is counted of handshakes is there once one can be made.
+  stats::BlockBase& ssl = *counts.blocks.ssl;
+  if (!context.value()->isIncomplete())
+    ssl.show();
+  else if (!counts.is_known)
+    ssl.hide();
+  auto transports = std::make_shared<tls::Transports>(context.value(), std::move(counts.blocks),
+                                                      handshake_timeout_ms);
+  showExpiries(*context.value(), counts.scope, *transports);
   std::erase_if(sockets_, [](const auto& entry) { return entry.second.transports.expired(); });
-  if (plan.id != 0) sockets_[plan.id] = {transports, scope, std::move(server_names)};
+  if (plan.id != 0) sockets_[plan.id] = {transports, counts.scope, std::move(server_names)};
   return net::SharedTransport(std::move(transports));
 }
 

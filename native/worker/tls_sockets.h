@@ -34,9 +34,17 @@ class TlsSockets {
     std::vector<std::string> server_names;
   };
 
-  Result<net::SharedTransport> make(const plan::TlsContext& plan, const stats::Scope& scope,
-                                    tls::Blocks blocks, uint64_t handshake_timeout_ms,
+  struct Counts {
+    const stats::Scope& scope;
+    tls::Blocks blocks;
+    // Handshakes of the scope were counted before.
+    bool is_known;
+  };
+
+  Result<net::SharedTransport> make(const plan::TlsContext& plan, Counts counts,
+                                    uint64_t handshake_timeout_ms,
                                     std::vector<std::string> server_names);
+  bool knowsSsl(const stats::Scope& scope) const;
   void showExpiries(const tls::Context& context, const stats::Scope& scope,
                     tls::Transports& transports);
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
-import { sslFaultOf, type DialFailure } from './dial-failure.js';
+import { tlsFaultOf, type DialFailure } from './dial-failure.js';
 
 export class ConnectionCounts {
   readonly #stats: ClusterStats;
@@ -37,7 +37,7 @@ export class ConnectionCounts {
   failed(failure: DialFailure): void {
     this.#stats.count('upstream_cx_connect_fail');
     if (failure.kind === 'timeout') this.#stats.count('upstream_cx_connect_timeout');
-    const fault = sslFaultOf(failure);
+    const fault = tlsFaultOf(failure);
     if (fault !== undefined) this.#stats.count(fault);
     this.#stats.countOn(this.#host, 'cx_connect_fail');
   }

@@ -182,12 +182,19 @@ export class Connection {
     this.#session = session;
     session.unref();
     session.on('error', () => undefined);
-    session.once('remoteSettings', () => {
+    const heard = (): void => {
       this.#isHeard = true;
       // They are acknowledged, which is the first frame of that kind.
       this.#stats.showNoAnswersHeld();
-    });
+      this.countBytes();
+    };
+    session.once('remoteSettings', guarded(WHERE, heard));
+    session.once(
+      'localSettings',
+      guarded(WHERE, () => this.countBytes()),
+    );
     const left = (): void => {
+      this.countBytes();
       this.#stats.count('upstream_cx_close_notify');
       this.drain();
     };

@@ -76,8 +76,8 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
       return;
     }
     const tls = tlsNow(cluster.tls);
-    if (typeof tls === 'string') {
-      fail({ kind: 'tls', message: tls });
+    if ('kind' in tls) {
+      fail(tls);
       return;
     }
     const socket = nodeTls().connect({
@@ -101,10 +101,12 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
 }
 
 /** Why there is none. */
-function tlsNow(tls: UpstreamTlsPlan): UpstreamTlsPlan | string {
+function tlsNow(tls: UpstreamTlsPlan): UpstreamTlsPlan | DialFailure {
   const now = tls.live ? tls.live.current : tls;
-  if (!now) return 'TLS: a secret has not come yet';
-  if (now.unsupported !== undefined) return `TLS: ${now.unsupported} is not supported here`;
+  if (!now) return { kind: 'secret', message: 'TLS: a secret has not come yet' };
+  if (now.unsupported !== undefined) {
+    return { kind: 'tls', message: `TLS: ${now.unsupported} is not supported here` };
+  }
   return now;
 }
 

@@ -243,7 +243,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
-    tls: clusters.flatMap((plan) => plan.sockets),
+    tls: clusters.flatMap(({ cluster, sockets }) =>
+      sockets.map((socket) => ({ cluster: cluster.name ?? '', socket })),
+    ),
     listenerTls: sockets,
     discovered: discovered.all,
     compileClusterLater,

@@ -23,7 +23,7 @@ import type { RtdsPlan } from './rtds.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import type { StreamPlan } from './sources.js';
-import type { TlsSocketPlan } from './tls-socket.js';
+import type { ClusterSocket, TlsSocketPlan } from './tls-socket.js';
 
 export interface CompileOptions {
   /** --service-cluster; empty: the bootstrap's node. */
@@ -81,7 +81,7 @@ export interface CompiledBootstrap {
   readonly runtimeReads: RuntimeReads;
   readonly sinks: readonly SinkPlan[];
   /** Of clusters, in their order. */
-  readonly tls: readonly TlsSocketPlan[];
+  readonly tls: readonly ClusterSocket[];
   /** The same of listeners. */
   readonly listenerTls: readonly TlsSocketPlan[];
   /** As a static cluster is compiled. */

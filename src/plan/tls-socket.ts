@@ -19,6 +19,12 @@ export interface TlsSocketPlan {
   readonly use?: () => void;
 }
 
+/** Of a static cluster. */
+export interface ClusterSocket {
+  readonly cluster: string;
+  readonly socket: TlsSocketPlan;
+}
+
 /** How a socket is made again when a secret comes. */
 export interface TlsRecipe {
   readonly requests: readonly SecretRequest[];

@@ -182,7 +182,8 @@ export class Discovery {
     const { compileClusterLater, authorities, listenerTls } = this.#compiled;
     const { routes, clusterSources, live } = context;
     const hasSecrets =
-      live.has('secret') || [...tls, ...listenerTls].some(({ recipe }) => recipe !== undefined);
+      live.has('secret') ||
+      [...tls.map(({ socket }) => socket), ...listenerTls].some(({ recipe }) => recipe !== undefined);
     const hasRoutes =
       routes.requests.length > 0 ||
       routes.scopes.length > 0 ||

@@ -184,7 +184,8 @@ export class Server implements AdminHost, RestartHost {
 
   get tlsContexts(): AdminHost['tlsContexts'] {
     const { tls, listenerTls } = this.#configuration.compiled;
-    return this.xds?.tlsFiles() ?? [...tls, ...listenerTls].map(({ files }) => files);
+    const sockets = [...tls.map(({ socket }) => socket), ...listenerTls];
+    return this.xds?.tlsFiles() ?? sockets.map(({ files }) => files);
   }
 
   get madeClusters(): AdminHost['madeClusters'] {

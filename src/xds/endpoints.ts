@@ -130,15 +130,6 @@ export class EndpointSubscription {
     return this.#plan.source.kind === 'file';
   }
 
-  /** Of a static cluster: its statistics say that it has no hosts yet. */
-  awaitHosts(): void {
-    this.#host.stats.setGauge(`${this.#statPrefix}warming_state`, 1);
-    unawaited(
-      'the first hosts of a cluster',
-      this.#warmed.then(() => this.#native.setWarming(this.cluster, false)),
-    );
-  }
-
   start(): void {
     this.#subscription.start(() => this.#tellWarm());
   }

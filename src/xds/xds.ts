@@ -7,7 +7,7 @@ import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { DynamicChain, LdsPlan } from '../plan/listener/lds-plan.js';
 import type { DiscoveredKind, DiscoveredPlace } from '../plan/discovered.js';
 import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
-import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
+import type { ClusterSocket, TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { unawaited } from '../base/bugs.js';
 import { ClusterHosts, type ClusterHostsHost } from './cluster-hosts.js';
 import { CDS, RDS } from './api.js';
@@ -16,6 +16,7 @@ import type { DynamicListener } from './departures.js';
 import type { RefusedListener } from './listener-refusals.js';
 import { ListenerSubscription, type ListenerHost } from './listeners.js';
 import { LISTENERS } from './waiting-listeners.js';
+import type { EndpointSubscription } from './endpoints.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { needsOf, type NeedSources } from './listener-needs.js';
@@ -44,7 +45,7 @@ export interface XdsPlan {
   /** Of clusters that requests ask for. */
   readonly compileClusterLater: CdsPlan['compile'];
   /** Of static clusters, and of listeners. */
-  readonly tls: readonly TlsSocketPlan[];
+  readonly tls: readonly ClusterSocket[];
   readonly listenerTls: readonly TlsSocketPlan[];
   /** It knows which route configurations are wanted. */
   readonly context: LaterContext;
@@ -100,6 +101,7 @@ export class Xds {
   /** Of listeners of LDS: those that are asked for, and those that have what has come for them. */
   #discovered = new Set<DiscoveredPlace>();
   #filled: ReadonlySet<DiscoveredPlace> = new Set();
+  readonly #clusterTls: readonly ClusterSocket[];
   readonly #listenerTls: readonly TlsSocketPlan[];
   #isStopped = false;
   #areClustersReady = false;
@@ -141,7 +143,8 @@ export class Xds {
       onWaiting: (isAnyWaiting) => this.#planes.hold(CDS, isAnyWaiting && this.#areClustersReady),
     });
     for (const one of plan.eds) this.#hosts.addEndpoints(one);
-    for (const one of plan.tls) this.#secrets.add(one);
+    for (const { socket } of plan.tls) this.#secrets.add(socket);
+    this.#clusterTls = plan.tls;
     this.#listenerTls = plan.listenerTls;
     for (const one of plan.listenerTls) this.#secrets.announce(one);
     this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, this.#hosts);
@@ -181,6 +184,24 @@ export class Xds {
       });
   }
 
+  /** Of static clusters: statistics say that they have not all that they need yet. */
+  #warm(hosts: readonly EndpointSubscription[]): void {
+    const needs = new Map<string, Promise<unknown>[]>();
+    const need = (cluster: string, one: Promise<unknown>): void => {
+      needs.set(cluster, [...(needs.get(cluster) ?? []), one]);
+    };
+    for (const one of hosts) need(one.cluster, one.warmed);
+    for (const { cluster, socket } of this.#clusterTls) {
+      const secrets = this.#secrets.needed(socket);
+      if (secrets) need(cluster, secrets);
+    }
+    for (const [cluster, all] of needs) {
+      this.#native.setWarming(cluster, true);
+      const warm = Promise.all(all).then(() => this.#native.setWarming(cluster, false));
+      unawaited('what a cluster waits for', warm);
+    }
+  }
+
   /**
    * In the order of the real server: the runtime, hosts of static clusters and secrets, clusters of
    * CDS with their hosts (`onClusters`), routes and listeners. Resolves when all of it has come, or is
@@ -190,7 +211,7 @@ export class Xds {
     // Control planes may be behind them.
     this.#secrets.start();
     const hosts = [...this.#hosts.endpoints.values()];
-    for (const one of hosts) one.awaitHosts();
+    this.#warm(hosts);
     for (const one of hosts) if (one.isOfFile) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
