@@ -105,15 +105,13 @@ void Exchange::onAttemptData(upstream::Attempt&, std::string_view data, bool end
   if (has_ended_) return;
   answer_.append(data);
   if (end) answerComplete();
+  // There ought to have been trailers.
+  if (end && std::exchange(awaits_grpc_status_, false)) countGrpcAnswer(nullptr);
   if (isTooLarge()) {
     breakOff(kResourceExhausted, "message is too large");
     return;
   }
-  if (end && isGrpc()) {
-    // There ought to have been trailers.
-    grpc_status_ = kUnknown;
-    if (std::exchange(awaits_grpc_status_, false)) countGrpcAnswer(nullptr);
-  }
+  if (end && isGrpc()) grpc_status_ = kUnknown;
   if (end) {
     this->end();
   } else if (isStream()) {

@@ -183,7 +183,9 @@ export class Discovery {
     const { routes, clusterSources, live } = context;
     const hasSecrets =
       live.has('secret') ||
-      [...tls.map(({ socket }) => socket), ...listenerTls].some(({ recipe }) => recipe !== undefined);
+      [...tls.map(({ socket }) => socket), ...listenerTls].some(
+        ({ recipe }) => recipe !== undefined,
+      );
     const hasRoutes =
       routes.requests.length > 0 ||
       routes.scopes.length > 0 ||
