@@ -80,7 +80,10 @@ void NameCache::refreshGauges() {
   using Gauge = stats::NameCache::Gauge;
   const uint64_t pending = pending_.load(std::memory_order_relaxed);
   const uint64_t most = plan_.max_pending;
-  stats_->shard(0)->set(Gauge::CircuitBreakersRqPendingOpen, pending >= most && most > 0 ? 1 : 0);
+  // As in the real server: of one that was never asked for a name it does not know, nothing says.
+  if (pending > 0 || !uses_.empty()) {
+    stats_->shard(0)->set(Gauge::CircuitBreakersRqPendingOpen, pending >= most && most > 0);
+  }
   stats_->shard(0)->set(Gauge::CircuitBreakersRqPendingRemaining,
                         most > pending ? most - pending : 0);
 }
