@@ -279,7 +279,7 @@ export class Discovery {
     const { native, stats, log } = this.#host;
     const questions = new QuestionCounts(stats);
     // The gRPC library would ask by itself.
-    const unseen = { begins: () => undefined, ends: () => undefined };
+    const unseen = { begins: () => undefined, ends: () => undefined, refused: () => undefined };
     this.#makeMonitor = (plan, isHidden = false) => {
       const prefix = native.clusterPrefix(plan.name) ?? '';
       return new DnsMonitor(plan, {

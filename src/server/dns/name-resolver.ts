@@ -39,6 +39,8 @@ export interface NameResolverOptions {
 export interface DnsQuestions {
   begins(): void;
   ends(answer: DnsAnswer): void;
+  /** Of a name, whatever the kinds of address: no server takes questions. */
+  refused(): void;
 }
 
 type Family = 4 | 6;
@@ -61,6 +63,12 @@ export class NameResolver {
 
   /** Never rejects. */
   async lookup(name: string, family: LookupFamily, questions?: DnsQuestions): Promise<DnsAnswer> {
+    const answer = await this.#lookup(name, family, questions);
+    if (answer.kind === 'failed' && answer.reason === 'ECONNREFUSED') questions?.refused();
+    return answer;
+  }
+
+  async #lookup(name: string, family: LookupFamily, questions?: DnsQuestions): Promise<DnsAnswer> {
     const ask = async (answer: () => Promise<DnsAnswer>): Promise<DnsAnswer> => {
       questions?.begins();
       const got = await answer();

@@ -23,6 +23,11 @@ export class QuestionCounts implements DnsQuestions {
     if (answer.reason === 'ETIMEOUT') this.#stats.count('dns.cares.timeouts');
   }
 
+  /** The real server sets up its resolver anew then. */
+  refused(): void {
+    this.#stats.count('dns.cares.reinits');
+  }
+
   #showPending(change: number): void {
     this.#pending += change;
     this.#stats.setGauge('dns.cares.pending_resolutions', this.#pending);

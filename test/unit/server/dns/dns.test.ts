@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseIp } from '../../../../src/plan/address/ip.js';
+import { NameResolver } from '../../../../src/server/dns/name-resolver.js';
 import { NameServer, planOf, resolverFor, until, Watched } from './watched.js';
 
 test('every address of a strict name is a host, in the order of the answer, each once', async (t) => {
@@ -113,6 +114,17 @@ test('start waits for the first of several names, whatever its answer is', async
   assert.equal(watched.count('update_success'), 1);
   assert.equal(watched.count('update_no_rebuild'), 1);
   await until(() => watched.count('update_failure') === 1);
+});
+
+test('a name that no server takes questions about is refused once, whatever kinds of address are tried', async (t) => {
+  const resolver = new NameResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100, tries: 1 });
+  const watched = new Watched(
+    t,
+    planOf(['one.test'], { lookup: 'AUTO', refreshMs: 60_000 }),
+    resolver,
+  );
+  await watched.monitor.start();
+  assert.deepEqual(watched.asked, ['begins', 'failed', 'begins', 'failed', 'refused']);
 });
 
 test('a stopped monitor says nothing more, and start does not hang', async (t) => {

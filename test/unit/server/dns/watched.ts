@@ -148,6 +148,7 @@ export class Watched {
       questions: {
         begins: () => void this.asked.push('begins'),
         ends: ({ kind }: DnsAnswer) => void this.asked.push(kind),
+        refused: () => void this.asked.push('refused'),
       },
     };
     this.monitor = new DnsMonitor(plan, hooks, { resolver, ...(random && { random }) });
