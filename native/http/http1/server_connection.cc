@@ -187,7 +187,8 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 void ServerConnection::sendData(std::string_view data, bool end) {
   scratch_.batch.claim(connection_);
   if (scratch_.batch.isAlmostFull()) flush();
-  meter_->wire_sent += writeData(scratch_.batch, out_body_, data);
+  // What follows a head without a body would be taken for the next answer.
+  if (out_body_ != OutBody::None) meter_->wire_sent += writeData(scratch_.batch, out_body_, data);
   if (end) sendTrailers(nullptr);
 }
 

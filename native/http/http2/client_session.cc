@@ -329,10 +329,8 @@ void ClientSession::onResponse(ClientStream& stream, const Block& block, bool en
     if (sink) sink->onInformational(head);
     return;
   }
-  // These speak of a body that does not come.
-  if (stream.answersHead() || head.status == 204 || head.status == 304) {
-    read.length = ReadHead::kNoLength;
-  }
+  // These speak of a body that does not come: if it does, that is a fault.
+  if (stream.answersHead() || head.status == 204 || head.status == 304) read.length = 0;
   headReceived(stream, read, end);
   if (end && !isWholeAtEnd(stream)) {
     wrongLength(stream.id());

@@ -189,6 +189,16 @@ TEST("an answer to HEAD has the framing headers and no body") {
   };
   EXPECT_EQ(server.send("HEAD / HTTP/1.1\r\nhost: a\r\n\r\n"),
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+  // Whatever a host of HTTP/2, or a filter, sends behind it would be taken for the next answer.
+  const auto trailers = std::make_unique<HeaderMap>();
+  trailers->add(HeaderId::Other, "x-t", "1");
+  server.on_complete = [&] {
+    server.stream->sendHead(server.headOf(200), false);
+    server.stream->sendData("hello", false);
+    server.stream->sendTrailers(trailers.get());
+  };
+  EXPECT_EQ(server.send("HEAD / HTTP/1.1\r\nhost: a\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
   server.on_complete = [&] { server.answer("ok"); };
   EXPECT_EQ(server.send(get("/")), kOk);
 }

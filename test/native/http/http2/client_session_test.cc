@@ -79,6 +79,22 @@ TEST("an HTTP/2 session with a host refuses a body of another length than its he
   EXPECT(!host.over);
 }
 
+TEST("an HTTP/2 session with a host refuses the body of an answer that has none") {
+  Scripted host;
+  uint32_t id = 0;
+  const auto answered = [&](std::string_view method, const char* status, std::string_view body) {
+    Answer& answer = host.ask(method, true);
+    id = id == 0 ? 1 : id + 2;
+    host.send(host.blocks.headers(id, {{":status", status}}, false) + dataFrame(id, body, true));
+    return answer.told;
+  };
+  EXPECT_EQ(answered("HEAD", "200", "hello"), std::string("200 reset protocol"));
+  EXPECT_EQ(answered("GET", "204", "hello"), std::string("204 reset protocol"));
+  EXPECT_EQ(answered("GET", "304", "hello"), std::string("304 reset protocol"));
+  EXPECT_EQ(answered("HEAD", "200", ""), std::string("200 ."));
+  EXPECT(!host.over);
+}
+
 TEST("an HTTP/2 session with a host ends where a body comes without an answer") {
   Scripted host;
   Answer& answer = host.ask("GET", true);
