@@ -121,7 +121,9 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   const FramingResult framing = responseFraming(head, method_, {settings_.allow_chunked_length});
   if (meter_ && !framing.is_unread) {
     meter_->header_received += head.header_bytes;
-    meter_->plain_received += head.header_bytes;
+    // As the real server, which adds what it has come to with each head: of interim answers and of
+    // tries before, too.
+    meter_->plain_received += meter_->header_received;
   }
   if (!framing.ok) {
     protocolError();
@@ -240,11 +242,7 @@ size_t ClientConnection::consumeTrailers(char* data, size_t size) {
     return size;
   }
   if (size > used) excess_ = true;
-  if (trailers) {
-    const uint32_t bytes = headerBytes(*trailers);
-    meter_->header_received += bytes;
-    meter_->plain_received += bytes;
-  }
+  if (trailers) meter_->header_received += headerBytes(*trailers);
   ResponseSink* sink = sink_;
   answerComplete();
   if (trailers && trailers->size() > 0) {

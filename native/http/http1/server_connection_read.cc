@@ -344,9 +344,7 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
   }
   state_ = State::Complete;
   if (trailers && trailers->size() > 0) {
-    const uint32_t bytes = headerBytes(*trailers);
-    meter_->header_received += bytes;
-    meter_->plain_received += bytes;
+    meter_->header_received += headerBytes(*trailers);
     stream_->onRequestTrailers(*trailers);
   } else {
     stream_->onRequestData({}, true);

@@ -365,6 +365,7 @@ void ClientSession::onTrailers(ClientStream& stream, const Block& block, bool en
   http::ByteMeter& meter = sink->upstreamMeter();
   meter.wire_received += kFrameHeadBytes + block.wire_bytes;
   meter.header_received += static_cast<uint32_t>(kFrameHeadBytes + block.wire_bytes);
+  meter.plain_received += read.header_bytes;
   complete(stream, *sink);
   if (scratch.headers.size() > 0) {
     sink->onResponseTrailers(scratch.headers);

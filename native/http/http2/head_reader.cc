@@ -79,16 +79,16 @@ void BlockReader::take(Field& field) {
 }
 
 bool BlockReader::isFull(const Field& field) {
+  // What comes behind the field that is too much counts no more.
+  if (read_.result == ReadHead::Result::TooLarge) return true;
   read_.header_bytes += static_cast<uint32_t>(field.name.size() + field.value.size());
   if (!limits_.spares(field.name)) ++fields_;
   const bool too_many = fields_ > limits_.max_headers || !headers_.hasRoomForPeer();
   const bool too_large = read_.header_bytes > limits_.max_head_bytes;
   if (!too_many && !too_large) return false;
-  if (read_.result != ReadHead::Result::TooLarge) {
-    read_.result = ReadHead::Result::TooLarge;
-    read_.details = too_many ? kTooMany : kTooLarge;
-    read_.is_count = too_many;
-  }
+  read_.result = ReadHead::Result::TooLarge;
+  read_.details = too_many ? kTooMany : kTooLarge;
+  read_.is_count = too_many;
   return true;
 }
 

@@ -318,7 +318,11 @@ void ServerSession::refuseRequest(uint32_t id, const ReadHead& read, bool end) {
 void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
   countTooLarge(read);
   sendReset(stream.id(), ErrorCode::InternalError);
-  if (stream.meter_) stream.meter_->wire_sent += kFrameHeadBytes + sizeof(ErrorCode);
+  if (stream.meter_) {
+    stream.meter_->wire_sent += kFrameHeadBytes + sizeof(ErrorCode);
+    // As far as it was read.
+    stream.meter_->plain_received += read.header_bytes;
+  }
   tellReset(stream, ResetReason::TooLarge, read.details, true);
 }
 
@@ -347,6 +351,7 @@ void ServerSession::onTrailers(ServerStream& stream, const Block& block, bool en
   if (stream.meter_) {
     stream.meter_->wire_received += kFrameHeadBytes + block.wire_bytes;
     stream.meter_->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.wire_bytes);
+    stream.meter_->plain_received += read.header_bytes;
   }
   if (!stream.sink_) {
     // Its answer was whole before.

@@ -179,13 +179,17 @@ void Session::writeTrailers(StreamBase& stream, const http::HeaderMap& trailers)
   }
   char* const begin = beginBlock(most);
   char* to = encoder_.begin(begin);
+  uint32_t plain_bytes = 0;
   for (const http::HeaderEntry& entry : trailers) {
-    if (entry.name_size > 0) to = encoder_.write({entry.id, entry.name(), entry.value()}, to);
+    if (entry.name_size == 0) continue;
+    to = encoder_.write({entry.id, entry.name(), entry.value()}, to);
+    plain_bytes += static_cast<uint32_t>(entry.name_size + entry.value_size);
   }
   const size_t written = writeFrames(stream, begin, to, true);
   if (http::ByteMeter* const meter = stream.meter()) {
     meter->wire_sent += written;
     meter->header_sent += static_cast<uint32_t>(written);
+    meter->plain_sent += plain_bytes;
   }
   // Who has the account may be gone with the end.
   afterLocalEnd(stream);

@@ -52,6 +52,16 @@ TEST("any number of 1xx come before the answer") {
   EXPECT_EQ(client.takeTold(), "connected;(100)(103)done;reusable;204;");
 }
 
+TEST("header lines before compression are added up with each head, as the real server does") {
+  Client client({.enable_trailers = true});
+  client.get();
+  client.answer("HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n");
+  EXPECT_EQ(client.bytes.header_received, 8u);
+  client.answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx-t: abc\r\n\r\n");
+  EXPECT_EQ(client.bytes.header_received, 8u + 27 + 9);
+  EXPECT_EQ(client.bytes.plain_received, 8u + (8 + 27));
+}
+
 TEST("an answer to HEAD has no body, whatever it announces") {
   Client client;
   client.get("/", "HEAD");

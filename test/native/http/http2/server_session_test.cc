@@ -152,8 +152,10 @@ TEST("a request that breaks rules counts no bytes; trailers count as heads do") 
   server.send(server.post(1));
   Request& request = *server.requests[0];
   const uint32_t head = request.meter.header_received;
+  const uint32_t plain = request.meter.plain_received;
   server.send(server.blocks.headers(1, {{"a", "b"}}, true));
   EXPECT(request.meter.header_received > head);
+  EXPECT_EQ(request.meter.plain_received, plain + 2);
   EXPECT_EQ(request.meter.wire_received, request.meter.header_received);
   server.send(server.get(3, "/", {{"connection", "x"}}));
   EXPECT_EQ(server.requests[1]->meter.wire_received, 0u);
