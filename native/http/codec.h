@@ -131,8 +131,9 @@ class ServerStream {
   // In place of what the codec is told for all: how long the client may take to let go of the last
   // bytes, where the protocol holds them back; 0: as long as it wants.
   virtual void setFlushTimeout(net::Millis) {}
-  // What the request asked for is a tunnel whose host cannot be reached, or has left: what of the
-  // request is still to come when its answer has ended is refused for that reason.
+  // What the request asked for is a tunnel whose host cannot be reached, or has left (RFC 9113
+  // §8.5): what of the request is still to come when its answer has ended is refused for that
+  // reason, and a reset gives it.
   virtual void failTunnel() {}
 
  protected:

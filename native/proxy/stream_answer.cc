@@ -27,9 +27,9 @@ void removeHopByHop(HeaderMap& headers, bool is_switching) {
   }
 }
 
-bool hasLostHost(const format::ResponseFlags& flags) {
-  return flags.has(format::ResponseFlag::UpstreamConnectionFailure) ||
-         flags.has(format::ResponseFlag::UpstreamConnectionTermination);
+bool hasLostTunnel(const StreamInfo& info) {
+  return info.tunnels() && (info.flags.has(format::ResponseFlag::UpstreamConnectionFailure) ||
+                            info.flags.has(format::ResponseFlag::UpstreamConnectionTermination));
 }
 
 // Of another answer, but for what frames it.
@@ -176,7 +176,7 @@ void Stream::answer(const filters::LocalReply& reply, bool is_of_route) {
   const bool is_of_codec = reply.flag == format::ResponseFlag::DownstreamProtocolError;
   if (reply.flag && !is_of_codec) info_.flags.set(*reply.flag);
   info_.details = reply.details;
-  if (info_.tunnels() && hasLostHost(info_.flags) && client_) client_->failTunnel();
+  if (client_ && hasLostTunnel(info_)) client_->failTunnel();
   uint16_t status = reply.status;
   std::string_view body = reply.body;
   const bool grpc = info_.is_grpc && !reply.is_bare;
@@ -448,6 +448,7 @@ void Stream::resetClient() {
   stats().add(Counter::DownstreamRqTxReset);
   stats().add(Counter::DownstreamRqRxReset);
   http::ServerStream* client = client_;
+  if (client && hasLostTunnel(info_)) client->failTunnel();
   end();
   if (client) client->reset();
 }

@@ -286,7 +286,6 @@ void ServerSession::onRequest(uint32_t id, const Block& block, bool end) {
   head.authority = read.pseudo.authority;
   head.protocol = read.pseudo.protocol;
   head.upgrades = false;
-  stream.is_connect_ = head.method == "CONNECT";
   head.head_bytes = static_cast<uint32_t>(block.wire_bytes);
   head.header_bytes = read.header_bytes;
   telling(stream);

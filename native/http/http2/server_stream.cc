@@ -44,7 +44,7 @@ void ServerStream::clear() {
   clearBase();
   sink_ = waiting_ = nullptr;
   meter_ = nullptr;
-  is_connect_ = has_lost_host_ = false;
+  has_lost_host_ = false;
 }
 
 // ---- the request ----
@@ -173,8 +173,7 @@ void ServerStream::flush() {
 void ServerStream::reset() {
   sink_ = nullptr;
   meter_ = nullptr;
-  // What breaks a tunnel is its other end (RFC 9113 §8.5).
-  session().reset(*this, is_connect_ ? ErrorCode::ConnectError : ErrorCode::InternalError);
+  session().reset(*this, has_lost_host_ ? ErrorCode::ConnectError : ErrorCode::InternalError);
 }
 
 bool ServerStream::isOverHighWatermark() const { return session().isOverHighWatermark(*this); }

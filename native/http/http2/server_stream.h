@@ -52,7 +52,6 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   http::RequestSink* waiting_ = nullptr;
   // The sink's.
   http::ByteMeter* meter_ = nullptr;
-  bool is_connect_ = false;
   bool has_lost_host_ = false;
 };
 

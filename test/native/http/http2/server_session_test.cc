@@ -161,6 +161,20 @@ TEST("a request that breaks rules counts no bytes; trailers count as heads do") 
   EXPECT_EQ(server.requests[1]->meter.wire_received, 0u);
 }
 
+TEST("only a tunnel whose host has left is reset as one that could not connect") {
+  H2Server server;
+  server.answers = false;
+  server.begin();
+  const TestFields connect = {{":method", "CONNECT"}, {":authority", "a:1"}};
+  server.send(server.blocks.headers(1, connect, false));
+  server.send(server.blocks.headers(3, connect, false));
+  server.requests[0]->stream->reset();
+  EXPECT_EQ(server.read(), "RST 1 2");
+  server.requests[1]->stream->failTunnel();
+  server.requests[1]->stream->reset();
+  EXPECT_EQ(server.read(), "RST 3 10");
+}
+
 TEST("trailers may say how long the body was, if its head has not") {
   const auto told = [](const std::string& declared, const std::string& late) {
     H2Server server;
