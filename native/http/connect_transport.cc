@@ -64,12 +64,16 @@ class ConnectTransport final : public net::WrappingTransport {
       rest_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
       if (got <= 0) {
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Handshake::Waiting;
-        if (answer_) answer_->head = rest_;
+        if (answer_) {
+          answer_->head = rest_;
+          answer_->is_broken = got == 0 && !rest_.empty();
+        }
         return Handshake::Failed;
       }
       while (const size_t head_bytes = connectHeadBytes(rest_, before)) {
         const unsigned status = connectStatus({rest_.data(), head_bytes});
         if (isInterim(status)) {
+          if (answer_) answer_->interim.append(rest_, 0, head_bytes);
           rest_.erase(0, head_bytes);
           continue;
         }

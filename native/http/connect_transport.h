@@ -16,8 +16,10 @@ struct ConnectAnswer {
   bool is_asked = false;
   // Called then, once; empty: nobody wants to know.
   std::function<void()> on_asked = {};
-  // What it said is no answer.
+  // What it said is no answer, or not all of one.
   bool is_broken = false;
+  // The heads of answers that came before it.
+  std::string interim;
   // The head, with what came behind one that grants nothing.
   std::string head;
 };

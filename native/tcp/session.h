@@ -100,6 +100,7 @@ class Session final : public net::DownstreamConnection,
   // Of a CONNECT in HTTP/1: its host is there, and has it.
   void onTunnelAsked();
   void keepTunnelHead();
+  void countTunnelHead(std::string_view head);
   // Its host is there, and has not answered yet.
   bool isTunnelAsked() const { return tunnel_answer_ && tunnel_answer_->is_asked; }
   void noteWaitingTunnel();

@@ -1,3 +1,4 @@
+#include "http/connect_answer.h"
 #include "http/request_id.h"
 #include "log/log.h"
 #include "proxy/pool_use.h"
@@ -119,22 +120,34 @@ void Session::onTunnelAsked() {
 void Session::keepTunnelHead() {
   if (!isTunnelAsked()) return;
   const std::string& head = tunnel_answer_->head;
+  const std::string& interim = tunnel_answer_->interim;
   // Of all tries.
   tunnel_meter_.wire_sent += tunnel_request_bytes_;
   tunnel_meter_.header_sent += tunnel_header_bytes_;
   tunnel_meter_.plain_sent += tunnel_header_bytes_;
-  tunnel_meter_.wire_received += head.size();
+  tunnel_meter_.wire_received += interim.size() + head.size();
   stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
-  stats.add(stats::Cluster::Counter::UpstreamCxRxBytesTotal, head.size());
+  stats.add(stats::Cluster::Counter::UpstreamCxRxBytesTotal, interim.size() + head.size());
+  for (std::string_view rest = interim; !rest.empty();) {
+    const size_t bytes = http::connectHeadBytes(rest);
+    countTunnelHead(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
+  }
   if (!head.empty()) {
-    const uint64_t bytes = tunnel_answer_->is_broken ? 0 : headerBytes(head);
-    tunnel_meter_.header_received += bytes;
-    tunnel_meter_.plain_received += bytes;
+    if (!tunnel_answer_->is_broken) countTunnelHead(head);
     if (proxy_.config().tunneling->keepsHeaders()) tunnel_headers_ = shownHead(head);
   }
   // The connection shares it, for as long as the tunnel.
   std::string().swap(tunnel_answer_->head);
+  std::string().swap(tunnel_answer_->interim);
   tunnel_answer_ = nullptr;
+}
+
+// One that has come whole. As the real server, which adds all that came before to what it was
+// before it was compressed.
+void Session::countTunnelHead(std::string_view head) {
+  tunnel_meter_.header_received += headerBytes(head);
+  tunnel_meter_.plain_received += tunnel_meter_.header_received;
 }
 
 void Session::onTunnelAnswer(const http::ResponseHead& head) {

@@ -183,6 +183,29 @@ TEST("Tunnels that hosts refuse are asked for again as often as may be") {
   }
 }
 
+TEST("Interim answers to a CONNECT over HTTP/1 count, and half an answer is none") {
+  const DescriptorsBalance balance;
+  const std::string answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello";
+  Origin origin([&](Socket& socket, int number) {
+    socket.readUntil("\r\n\r\n");
+    socket.write(number == 0 ? answer : std::string("HTTP/1.1 200 O"));
+  });
+  plan::Update plan = tunnelingPlan(origin.port());
+  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
+  Proxy proxy(plan);
+  Socket granted = proxy.connect();
+  EXPECT_EQ(granted.readAll(), std::string("hello"));
+  granted.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_rx_bytes_total"), answer.size());
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_protocol_error"), 0u);
+  Socket broken = proxy.connect();
+  EXPECT_EQ(broken.readAll(), std::string());
+  broken.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_protocol_error"), 1u);
+}
+
 TEST("A tunnel by POST goes over HTTP/1 as well") {
   const DescriptorsBalance balance;
   Origin origin([](Socket& socket, int) {
