@@ -271,6 +271,11 @@ void Session::onDeferred() {
   if (overflow_.empty() || !isOpen()) return;
   const std::string_view details = std::exchange(overflow_, {});
   stats_.add(overflow_counter_);
+  // As the real server: what is sent to a host without being asked for just ends the connection.
+  if (side_ == Side::Client && !overflowed_by_read_) {
+    close(false, ResetReason::ConnectionTermination, {});
+    return;
+  }
   breakOff(http::Breach::Flood, details, overflowed_by_read_ ? toldOfFlood(details) : details);
 }
 

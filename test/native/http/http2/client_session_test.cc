@@ -187,6 +187,18 @@ TEST("floods of a host end its connection, each under its name, and keep nothing
   flood(Counter::OutboundControlFlood, times(100, frame(FrameType::Settings, 0, 0, "")));
 }
 
+TEST("more frames for a host than may wait end its connection, which is no fault of the host's") {
+  plan::Http2Options options = defaultOptions();
+  options.max_outbound_frames = 3;
+  Scripted host({}, options);
+  Answer& answer = host.ask("GET", true);
+  for (int i = 0; i < 3; ++i) host.ask("GET", true);
+  settle(host.loop);
+  EXPECT_EQ(answer.told, std::string("reset connection"));
+  EXPECT_EQ(host.counted(Counter::OutboundFlood), 1u);
+  EXPECT(host.takeTold().starts_with("closed 2 lost;"));
+}
+
 TEST("a host that has its pings answered and takes no answer is left before they fill memory") {
   Scripted host;
   Answer& answer = host.ask("GET", true);
