@@ -18,8 +18,8 @@ constexpr uint32_t kUnknownStatus = 2;
 class GrpcReverseBridge final : public HttpFilter {
  public:
   GrpcReverseBridge(const plan::GrpcReverseBridge& plan, FilterMemory& memory,
-                    const FilterScope& scope, FilterPlace& place)
-      : plan_(plan), memory_(memory), notes_(scope.notes), place_(place) {}
+                    const FilterScope& scope)
+      : plan_(plan), memory_(memory), notes_(scope.notes) {}
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
                              bool end) override {
@@ -91,10 +91,7 @@ class GrpcReverseBridge final : public HttpFilter {
       rest_ = data;
       return FilterStatus::Replace;
     }
-    const uint32_t limit = place_.bufferLimit();
-    if (limit != 0 && body_.size() + data.size() > limit) {
-      return refuse({}, "response_payload_too_large");
-    }
+    // However long it is, as in the real server: its client waits for a length.
     body_.append(data);
     if (!end) return FilterStatus::Take;
     frameBody();
@@ -140,7 +137,6 @@ class GrpcReverseBridge final : public HttpFilter {
   const plan::GrpcReverseBridge& plan_;
   FilterMemory& memory_;
   FilterNotes& notes_;
-  FilterPlace& place_;
   std::string_view client_type_;
   std::string_view refusal_;
   std::string_view refusal_details_;
@@ -165,7 +161,7 @@ HttpFilter* GrpcReverseBridgeConfig::make(FilterMemory& memory, const FilterScop
     const GrpcReverseBridgeSettings* const settings = GrpcReverseBridgeSettings::of(own.front());
     if (settings && settings->plan.disabled) return nullptr;
   }
-  return memory.make<GrpcReverseBridge>(plan_, memory, scope, place);
+  return memory.make<GrpcReverseBridge>(plan_, memory, scope);
 }
 
 }  // namespace fairlead::filters

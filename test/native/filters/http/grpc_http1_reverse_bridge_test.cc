@@ -47,6 +47,21 @@ TEST("A host sees the message alone, and its client gets one in a frame") {
   EXPECT(has(answer, "\0\0\0\0\5world"s));
 }
 
+TEST("An answer that is longer than what a connection may hold gets its frame as well") {
+  const std::string body(100'000, 'b');
+  Origin origin([&body](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: " +
+                 std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  plan::Update plan = withReverseBridge(origin.port());
+  plan.listeners[0].per_connection_buffer_limit_bytes = 1000;
+  Proxy proxy(plan);
+  const std::string answer = reverseCall(proxy);
+  EXPECT(has(answer, "content-length: 100005\r\n"));
+  EXPECT(answer.ends_with("\0\1\x86\xa0"s + body));
+}
+
 TEST("An answer of another content type is none") {
   Origin origin(answeringBarely("HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\n"));
   Proxy proxy(withReverseBridge(origin.port()));
