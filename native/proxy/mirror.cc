@@ -95,6 +95,9 @@ void Mirror::noteWanted(const StreamInfo& info, const HeaderMap& headers) {
     wanted_->destination =
         findDestination(*rules, {&headers, metadata}, nullptr, cluster_->stats());
   }
+  if (const plan::NamedHosts* const hosts = cluster_->namedHosts()) {
+    wanted_->name = upstream::nameWithPort(head_.authority(), hosts->default_port);
+  }
 }
 
 // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
@@ -104,6 +107,7 @@ upstream::HttpPool* Mirror::choosePool() {
   upstream::HostWish wish;
   wish.criteria = &wanted_->criteria;
   if (wanted_->destination) wish.destination = &*wanted_->destination;
+  wish.name = wanted_->name;
   return cluster_->chooseHttpPool(kOwn, wish);
 }
 
@@ -133,6 +137,10 @@ void Mirror::start() {
     charge(503);
     return;
   }
+  if (!waitsForHost()) startAttempt();
+}
+
+void Mirror::startAttempt() {
   upstream::HttpPool* pool = choosePool();
   if (pool) pool = &cluster_->poolOf(*pool, use_);
   if (pool && pool->cluster().admits(*pool)) {
@@ -176,7 +184,7 @@ void Mirror::onData(std::string_view data, bool end) {
   if (http::ClientStream* const to = attempt_.stream()) {
     to->sendData(data, end);
     if (!end) to->flush();
-  } else if (attempt_.isWaiting()) {
+  } else if (isWaiting()) {
     body_.append(loop().slabs(), data);
   }
 }
@@ -185,7 +193,7 @@ void Mirror::onTrailers(HeaderMap& trailers) {
   requestComplete();
   if (http::ClientStream* const to = attempt_.stream()) {
     to->sendTrailers(&trailers);
-  } else if (attempt_.isWaiting()) {
+  } else if (isWaiting()) {
     trailers_.save({}, {}, {}, trailers);
   }
 }
@@ -200,7 +208,7 @@ void Mirror::requestComplete() {
 }
 
 bool Mirror::isBehind() const {
-  if (attempt_.isWaiting()) return body_.size() > buffer_limit_bytes_;
+  if (isWaiting()) return body_.size() > buffer_limit_bytes_;
   return attempt_.stream() && attempt_.stream()->isOverHighWatermark();
 }
 
@@ -271,12 +279,12 @@ void Mirror::onTimer() {
     return;
   }
   deadline_ = net::kNever;
-  if (!attempt_.isActive()) return;
+  if (!names_ && !attempt_.isActive()) return;
   cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
   const bool is_first = status_ == 0;
-  if (is_first) charge(504, attempt_.isWaiting() ? nullptr : &attempt_.host());
+  if (is_first) charge(504, isWaiting() ? nullptr : &attempt_.host());
   // A host that has not been asked is not to blame.
-  if (!attempt_.isWaiting()) {
+  if (!isWaiting()) {
     upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
     host.rq_timeout.add();
     if (is_first) {
@@ -284,7 +292,7 @@ void Mirror::onTimer() {
       tellOutlier(attempt_.host(), upstream::OutlierResult::Timeout, 504);
     }
   }
-  attempt_.abandon();
+  giveUp();
   restIfOver();
 }
 
@@ -306,8 +314,13 @@ void Mirror::charge(uint16_t status, const upstream::Host* host) {
 
 void Mirror::leave() {
   sender_ = nullptr;
-  if (!request_complete_) attempt_.abandon();
+  if (!request_complete_) giveUp();
   restIfOver();
+}
+
+void Mirror::giveUp() {
+  stopWaiting();
+  attempt_.abandon();
 }
 
 void Mirror::dropBody() {
@@ -315,6 +328,7 @@ void Mirror::dropBody() {
 }
 
 void Mirror::abort() {
+  stopWaiting();
   attempt_.release();
   dropBody();
   if (cluster_) cluster_->letGo();
@@ -322,7 +336,7 @@ void Mirror::abort() {
 
 // Once nobody feeds it and nothing of it is under way, it is as new and may be another one at once.
 void Mirror::restIfOver() {
-  if (sender_ || attempt_.isActive()) return;
+  if (sender_ || names_ || attempt_.isActive()) return;
   abort();
   Context& context = *std::exchange(context_, nullptr);
   cluster_ = nullptr;

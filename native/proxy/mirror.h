@@ -12,6 +12,7 @@
 #include "http/saved_head.h"
 #include "proxy/stream_info.h"
 #include "upstream/attempt.h"
+#include "upstream/name_cache.h"
 
 namespace fairlead::proxy {
 
@@ -25,7 +26,10 @@ class MirrorSender {
   ~MirrorSender() = default;
 };
 
-class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, private net::Timer {
+class Mirror final : public ListNode<Mirror>,
+                     private upstream::AttemptOwner,
+                     private upstream::NameWaiter,
+                     private net::Timer {
  public:
   Mirror() : attempt_(*this, bytes_) {}
 
@@ -56,6 +60,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   void onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) override;
   void onAttemptWritable(upstream::Attempt&) override;
   void onAttemptRawReadable(upstream::Attempt&) override {}
+  // upstream::NameWaiter
+  void onName(const upstream::KnownName& name) override;
   // net::Timer
   void onTimer() override;
 
@@ -63,6 +69,11 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
                                  const http::HeaderMap& from);
   void noteWanted(const StreamInfo& info, const http::HeaderMap& headers);
   upstream::HttpPool* choosePool();
+  void startAttempt();
+  bool waitsForHost();
+  void stopWaiting();
+  // For its host, or a connection to it.
+  bool isWaiting() const { return names_ != nullptr || attempt_.isWaiting(); }
   void sendKept();
   void requestComplete();
   void answerComplete();
@@ -70,6 +81,7 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   void charge(uint16_t status, const upstream::Host* host = nullptr);
   void countHost(upstream::Host& host, bool is_well);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
+  void giveUp();
   void dropBody();
   void restIfOver();
   net::Loop& loop() { return context_->loop(); }
@@ -86,9 +98,12 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   struct Wanted {
     plan::SubsetCriteria criteria;
     std::optional<net::Address> destination;
+    std::string name;
   };
   // Null: whoever's turn it is.
   std::unique_ptr<Wanted> wanted_;
+  // Where its host is looked up; null: it waits for none.
+  upstream::NameCache* names_ = nullptr;
   http::SavedHead head_;
   SlabChain body_;
   http::SavedHead trailers_;

@@ -1,4 +1,6 @@
 // Hosts that requests name.
+#include <future>
+
 #include "test/native/support/http_filters.h"
 #include "test/native/test.h"
 #include "upstream/name_cache.h"
@@ -359,6 +361,84 @@ TEST("A host without a port has the usual one; brackets of IPv6 are no port") {
   EXPECT_EQ(upstream::nameWithPort("a:1", 80), "a:1");
   EXPECT_EQ(upstream::nameWithPort("[::1]", 443), "[::1]:443");
   EXPECT_EQ(upstream::nameWithPort("[::1]:8", 443), "[::1]:8");
+}
+
+// ---- copies of requests, whose names are looked up for them alone ----
+
+namespace {
+
+// "own" has the requests; the forward proxy's cluster their copies.
+plan::Update copyingPlan(uint16_t own, uint64_t max_pending = 10) {
+  plan::Update plan = forwardPlan(10, max_pending);
+  managerOf(plan).http_filters.clear();
+  plan::Cluster cluster = httpPlan({own}).clusters[0];
+  cluster.name = "own";
+  plan.clusters.push_back(cluster);
+  plan.assignments = {hostsOn({own})};
+  plan.assignments[0].cluster_name = "own";
+  plan::ClusterAction& target = *plan.route_tables[0].virtual_hosts[0].routes[0].cluster;
+  plan::MirrorPolicy& policy = target.mirrors.emplace_back();
+  policy.cluster = plan.clusters[0].name;
+  policy.share_millionths = 1'000'000;
+  policy.keeps_host = true;
+  target.cluster = "own";
+  return plan;
+}
+
+}  // namespace
+
+TEST("A copy waits for the host that it names, with its body, and its request does not") {
+  Origin own(answering("own"));
+  std::promise<std::string> copied;
+  Origin far([&copied](Socket& socket, int) { copied.set_value(socket.readMessage()); });
+  const auto names = std::make_shared<Names>();
+  Proxy proxy(copyingPlan(own.port()), optionsWith(names));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 5\r\n\r\nhello");
+  EXPECT(has(client.readMessage(), "own"));
+  EXPECT(proxy.waitUntil([&] { return names->asked().size() == 1; }));
+  EXPECT_EQ(names->asked()[0], "a.test:80");
+  proxy.dataPlane().apply(answerOf("a.test:80", far.port()));
+  EXPECT(copied.get_future().get().ends_with("\r\n\r\nhello"));
+  client.close();
+  proxy.expectQuiet();
+}
+
+TEST("A copy whose host is nowhere, or that may not wait, counts as answered so") {
+  Origin own(answering("own"));
+  const auto names = std::make_shared<Names>();
+  Proxy proxy(copyingPlan(own.port()), optionsWith(names));
+  Socket client = proxy.connect();
+  ask(client, "b.test");
+  EXPECT(has(client.readMessage(), "own"));
+  EXPECT(proxy.waitUntil([&] { return !names->asked().empty(); }));
+  proxy.dataPlane().apply(answerOf("b.test:80", 0, "why"));
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_503", 1));
+  ask(client, "b.test");
+  EXPECT(has(client.readMessage(), "own"));
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_503", 2));
+  Proxy busy(copyingPlan(own.port(), 0), optionsWith(names));
+  Socket other = busy.connect();
+  ask(other, "a.test");
+  EXPECT(has(other.readMessage(), "own"));
+  EXPECT(busy.waitFor("cluster.origin.upstream_rq_503", 1));
+}
+
+TEST("A copy that is not whole when its client leaves waits no longer") {
+  Origin own([](Socket& socket, int) { socket.readAll(); });
+  const auto names = std::make_shared<Names>();
+  Proxy proxy(copyingPlan(own.port(), 1), optionsWith(names));
+  for (int i = 0; i < 2; ++i) {
+    Socket client = proxy.connect();
+    client.write("POST / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 5\r\n\r\nhel");
+    EXPECT(proxy.waitFor("cluster.own.upstream_rq_active", 1));
+    client.close();
+    EXPECT(proxy.waitFor("http.in.downstream_rq_active", 0));
+  }
+  // Both might wait, one after the other.
+  EXPECT_EQ(proxy.stat("dns_cache.c.dns_rq_pending_overflow"), 0u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_503"), 0u);
+  proxy.expectQuiet();
 }
 
 }  // namespace fairlead::test

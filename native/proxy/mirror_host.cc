@@ -1,0 +1,52 @@
+// A copy's wait for the host that it names, of a forward proxy's cluster: nobody has looked it up
+// for the copy, as a filter may have for its request.
+#include "proxy/downstream.h"
+#include "proxy/mirror.h"
+
+namespace fairlead::proxy {
+
+// True: it waits, or there is no such host, which is charged.
+bool Mirror::waitsForHost() {
+  const plan::NamedHosts* const hosts = cluster_->namedHosts();
+  upstream::NameCache* const names = hosts ? cluster_->cluster().names() : nullptr;
+  // Clusters of their own are made for filters alone.
+  if (!names || !hosts->cluster_prefix.empty()) return false;
+  const unsigned worker = context_->upstream.worker;
+  if (!names->enter(worker)) {
+    charge(503);
+    return true;
+  }
+  const upstream::KnownName* known = nullptr;
+  using State = upstream::NameCache::State;
+  const State state = names->ask(worker, wanted_->name, loop().now(), *this, &known);
+  if (state == State::Waits) {
+    names_ = names;
+    return true;
+  }
+  names->leave();
+  if (state == State::Known && known->failure.empty()) return false;
+  charge(503);
+  return true;
+}
+
+void Mirror::stopWaiting() {
+  if (!names_) return;
+  NameWaiter::unlink();
+  std::exchange(names_, nullptr)->leave();
+}
+
+void Mirror::onName(const upstream::KnownName& name) {
+  const bool is_there = name.failure.empty();
+  stopWaiting();
+  if (is_there) {
+    startAttempt();
+  } else {
+    charge(503);
+  }
+  if (attempt_.isActive()) return;
+  dropBody();
+  if (sender_) sender_->onMirrorWritable();
+  restIfOver();
+}
+
+}  // namespace fairlead::proxy
