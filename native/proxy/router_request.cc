@@ -289,7 +289,7 @@ void Router::onData(std::string_view data, bool end) {
 
 bool Router::mayKeep(size_t bytes) const {
   const plan::ClusterAction& plan = info_.route->cluster->plan;
-  uint64_t limit = info_.bufferLimit();
+  uint64_t limit = info_.requestLimit();
   if (plan.body_override_bytes) {
     limit = *plan.body_override_bytes;
   } else if (plan.body_limit_bytes) {

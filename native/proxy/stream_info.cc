@@ -162,6 +162,7 @@ void StreamInfo::Uncommon::clear() {
   if (exchange) exchange->clear();
   reply_owner = {};
   filter_state.reset();
+  request_limit.reset();
 }
 
 void StreamInfo::clear() {

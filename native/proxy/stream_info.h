@@ -134,6 +134,8 @@ struct StreamInfo {
     std::string_view reply_owner;
     // Null: nobody has set any.
     std::unique_ptr<net::FilterState> filter_state;
+    // How much of its request may wait, as a filter wants it.
+    std::optional<uint32_t> request_limit;
 
     void clear();
   };
@@ -168,6 +170,8 @@ struct StreamInfo {
     const HttpConfig& config = this->config();
     return is_http2 ? config.plan.http2->stream_window_bytes : config.buffer_limit_bytes;
   }
+  // The same of the request, behind its filters.
+  uint32_t requestLimit() const { return uncommon_.request_limit.value_or(bufferLimit()); }
   // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
   http::Version clientVersion() const {
     return is_http2 ? http::Version::Http2 : http::Version::Http11;

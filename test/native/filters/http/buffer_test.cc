@@ -83,6 +83,30 @@ TEST("The limit may be larger than the connection's, and routes have their own o
   EXPECT(post(proxy, framing, body).starts_with("HTTP/1.1 200 "));
 }
 
+TEST("What is kept to be sent again is as long as what is held, whatever its connection may hold") {
+  const std::string body(50, 'x');
+  const auto answerTo = [&body](uint32_t of_connection, uint32_t of_filter) {
+    Origin origin([](Socket& socket, int number) {
+      socket.readMessage();
+      socket.write(number == 0 ? "HTTP/1.1 503 x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                               : kOk);
+    });
+    plan::Update plan = withBuffer(origin.port(), of_filter);
+    plan.listeners[0].per_connection_buffer_limit_bytes = of_connection;
+    plan::RetryPolicy& policy =
+        plan.route_tables[0].virtual_hosts[0].routes[0].cluster->retry.emplace();
+    policy.retry_on = "5xx";
+    policy.num_retries = 1;
+    policy.base_interval_ms = policy.max_interval_ms = 1;
+    Proxy proxy(plan);
+    const std::string answer = post(proxy, "content-length: 50\r\n", body);
+    EXPECT_EQ(proxy.stat("cluster.origin.retry_or_shadow_abandoned"), 0u);
+    return answer.substr(0, 12);
+  };
+  EXPECT_EQ(answerTo(20, 100), std::string("HTTP/1.1 200"));
+  EXPECT_EQ(answerTo(20, 40), std::string("HTTP/1.1 413"));
+}
+
 TEST("A client that leaves in the middle leaves nothing behind") {
   Origin origin(repeatRequests);
   Proxy proxy(withBuffer(origin.port(), 100'000));
