@@ -28,7 +28,7 @@ export interface Change {
   readonly chains: ReadonlyMap<string, DynamicChain>;
   /** Those among them that are there already. */
   readonly known: ReadonlyMap<string, DynamicChain>;
-  readonly before: KnownListener | undefined;
+  before: KnownListener | undefined;
   /** Of its listener filters. */
   readonly discovered: readonly DiscoveredPlace[];
   /** Those that come by SDS, of what belongs to none of its chains. */

@@ -175,6 +175,7 @@ export class ListenerSubscription {
       return false;
     }
     this.#current.delete(name);
+    this.#waiting.forgetBefore(known);
     releaseNew(known.chains, new Map());
     releaseSecrets(known.secrets);
     this.#host.onRoutes();

@@ -3,7 +3,7 @@ import { unawaited } from '../base/bugs.js';
 import type { NativeProxy } from '../native.js';
 import type { DynamicListener } from './departures.js';
 import type { InitTargets } from './init-targets.js';
-import { release, type Change } from './listener-round.js';
+import { release, type Change, type KnownListener } from './listener-round.js';
 
 export interface WaitingHost {
   readonly targets: InitTargets;
@@ -100,6 +100,23 @@ export class WaitingListeners {
       if (needs) unawaited('a listener that waits', this.#await(name, change, needs));
     }
     return new Set(waiting.keys());
+  }
+
+  /**
+   * It has gone from the data plane, and is given up by the caller: what would have changed it in place goes,
+   * too, and what waits to take its place comes as a new one.
+   */
+  forgetBefore(known: KnownListener): void {
+    const { name } = known;
+    const change = this.find(name);
+    if (change?.before !== known) return;
+    if (!change.isInPlace) {
+      change.before = undefined;
+      return;
+    }
+    this.#all = new Map([...this.#all].filter(([other]) => other !== name));
+    release(change);
+    this.#native.takeAnnouncementBack(name, false);
   }
 
   #tell(): void {
