@@ -9,6 +9,7 @@ import type { NativeProxy } from '../native.js';
 import { placeOf, type AwsChain, type AwsProvider } from '../plan/aws/chain.js';
 import type { LiveSources } from '../plan/live-sources.js';
 import { encodeUpdate, type AwsCredentials } from '../plan/plan.gen.js';
+import { Telling } from './telling.js';
 import * as requests from './aws-requests.js';
 import { anywhereRequest, readAnywhere } from './aws-roles-anywhere.js';
 import type { AwsRequest, Fetched } from './aws-requests.js';
@@ -229,16 +230,20 @@ export class AwsFetches {
   readonly #live: LiveSources;
   readonly #host: AwsHost;
   readonly #chains = new Map<number, ChainInUse>();
+  readonly #telling: Telling;
 
   constructor(live: LiveSources, host: AwsHost) {
     this.#live = live;
     this.#host = host;
+    this.#telling = new Telling(live);
   }
 
   start(): void {
     let isStarted = false;
+    this.#live.onRelease((id) => this.#forget(id));
     this.#live.follow((id, source) => {
       if (source.kind !== 'aws') return;
+      this.#telling.expect(id);
       // Once its filter is there.
       if (isStarted) startImmediate(() => this.#follow(id, source.chain));
       else this.#follow(id, source.chain);
@@ -247,21 +252,28 @@ export class AwsFetches {
   }
 
   #follow(id: number, of: AwsChain): void {
+    if (!this.#live.isThere(id)) return;
     const chain: ChainInUse = new ChainInUse(of, this.#host, () => this.#tell(id, chain));
     this.#chains.set(id, chain);
   }
 
   stop(): void {
+    this.#telling.stop();
     for (const chain of this.#chains.values()) chain.stop();
   }
 
-  /** Whoever nobody wants any more is not asked again. */
   #tell(id: number, chain: ChainInUse): void {
-    const credentials = { ...chain.credentials, id, is_pending: chain.isPending };
-    const update = encodeUpdate({ aws_credentials: [credentials] });
-    if (this.#host.native.apply(update).length === 0) return;
-    chain.stop();
+    this.#telling.tell(id, () => {
+      const credentials = { ...chain.credentials, id, is_pending: chain.isPending };
+      const update = encodeUpdate({ aws_credentials: [credentials] });
+      return this.#host.native.apply(update).length === 0;
+    });
+  }
+
+  /** Whoever nobody wants any more is not asked again. */
+  #forget(id: number): void {
+    this.#chains.get(id)?.stop();
     this.#chains.delete(id);
-    this.#live.delete(id);
+    this.#telling.forget(id);
   }
 }

@@ -8,6 +8,7 @@ import type { HttpAnswer } from '../http/pooled-client.js';
 import type { NativeProxy } from '../native.js';
 import type { LiveSources, TokenSource } from '../plan/live-sources.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
+import { Telling } from './telling.js';
 
 export interface TokensHost {
   readonly native: ClusterNative & Pick<NativeProxy, 'apply'>;
@@ -28,6 +29,7 @@ export class Tokens {
   readonly #host: TokensHost;
   readonly #live: LiveSources;
   readonly #http: HttpFetcher;
+  readonly #telling: Telling;
   readonly #timers = new Map<number, NodeJS.Timeout>();
   /** When the token that workers have ends. */
   readonly #ends = new Map<number, number>();
@@ -37,14 +39,17 @@ export class Tokens {
     this.#host = host;
     this.#live = live;
     this.#http = new HttpFetcher(host.native, host.stats);
+    this.#telling = new Telling(live);
   }
 
   /** Resolves when each has been asked for once. */
   async start(): Promise<void> {
     const first: Promise<void>[] = [];
     let isStarted = false;
+    this.#live.onRelease((id) => this.#forget(id));
     this.#live.follow((id, source) => {
       if (source.kind !== 'token') return;
+      this.#telling.expect(id);
       if (!isStarted) first.push(this.#renew(id, source));
       // Once its filter is there.
       else startImmediate(() => unawaited('a fetch of a token', this.#renew(id, source)));
@@ -56,38 +61,33 @@ export class Tokens {
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#telling.stop();
     this.#http.close();
   }
 
   async #renew(id: number, source: TokenSource): Promise<void> {
-    if (source.isLeft?.() === true) {
-      this.#forget(id);
-      return;
-    }
+    if (!this.#live.isThere(id)) return;
     const token = await this.#fetch(source);
-    if (this.#isStopped) return;
+    if (this.#isStopped || !this.#live.isThere(id)) return;
     if (token) this.#ends.set(id, Date.now() + token.expiresS * 1000);
     const isOver = !token && (this.#ends.get(id) ?? 0) <= Date.now();
     // A token is of use until it ends, whether there is another one or not.
     const value = token ? `Bearer ${token.text}` : isOver ? '' : undefined;
-    if (value !== undefined && !this.#tell(id, value)) return;
+    if (value !== undefined) this.#telling.tell(id, () => this.#tell(id, value));
     const ms = token ? Math.max(LEAST_MS, Math.floor(token.expiresS / 2) * 1000) : source.retryMs;
     const again = (): void => unawaited('a fetch of a token', this.#renew(id, source));
     this.#timers.set(id, startTimeout(again, ms).unref());
   }
 
-  /** False: nobody wants it any more. */
   #tell(id: number, value: string): boolean {
-    const errors = this.#host.native.apply(encodeUpdate({ secrets: [{ id, value }] }));
-    if (errors.length === 0) return true;
-    this.#forget(id);
-    return false;
+    return this.#host.native.apply(encodeUpdate({ secrets: [{ id, value }] })).length === 0;
   }
 
   #forget(id: number): void {
-    this.#live.delete(id);
+    clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
     this.#ends.delete(id);
+    this.#telling.forget(id);
   }
 
   /** Undefined: there is none, which is counted. */

@@ -27,7 +27,7 @@ import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { ClusterSources } from './cluster-sources.js';
 import { BootstrapPlaces, LaterPlaces } from './discovered.js';
 import { JwksSources } from './jwks-source.js';
-import { LiveSources } from './live-sources.js';
+import { HeldSecrets, LiveSources } from './live-sources.js';
 import { Place } from './message/place.js';
 import { ownNode } from './own-node.js';
 import type { ConnectionLimit } from './plan.gen.js';
@@ -171,7 +171,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
     // Whoever is there from the beginning is not waited for alone.
-    addSecret: () => undefined,
+    holdLive: () => undefined,
   };
   const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
   const clusters = compileClusters(resources, place, context, bind);
@@ -187,9 +187,14 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const at = place.field('dynamic_resources');
   const compileClusterLater: CdsPlan['compile'] = (message, itsPlace) => {
     const places = new LaterPlaces(context.discovered);
-    const own = { ...context, start: undefined, viaApi: true, discovered: places };
+    const held = new HeldSecrets(context.live);
+    const own = {
+      ...{ ...context, start: undefined, viaApi: true },
+      ...{ discovered: places, holdLive: held.hold },
+    };
     const plan = compileCluster(message, itsPlace.reading(context.runtime), own, bind);
-    return plan && { ...plan, discovered: places.all };
+    if (!plan) held.release();
+    return plan && { ...plan, discovered: places.all, secrets: held.all };
   };
   const cds = compileCds(dynamic, at, context, compileClusterLater);
   // As the real server: of listeners that come later only a start looks at the source.
@@ -302,7 +307,7 @@ function contextOf(
   | 'addTap'
   | 'addJwks'
   | 'addTls'
-  | 'addSecret'
+  | 'holdLive'
   | 'logServices'
 > {
   const {

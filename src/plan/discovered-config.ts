@@ -7,6 +7,7 @@ import type {
 import { compileConfigSource } from './config-source.js';
 import type { DiscoveredKind, DiscoveredPlace, Filling } from './discovered.js';
 import { LateParts } from './late-parts.js';
+import { HeldSecrets } from './live-sources.js';
 import { findExtension, type CompileContext, type Extension } from './extension.js';
 import { isKnown } from './known-extensions.js';
 import { Place } from './message/place.js';
@@ -73,13 +74,20 @@ export function compileDiscovered<Compiled>(
     config.default_config && compile(config.default_config, place.field('default_config'));
   if (config.default_config && !fallback) return undefined;
   const needsNoWarming = config.apply_default_config_without_warming ?? false;
+  const ofFirst = new HeldSecrets(context.live);
   context.discovered.add({
     ...{ kind: chain.kind, name, source, needsNoWarming },
-    ...fillings(context, chain, compile, fallback),
+    ...fillings(context, chain, compile, fallback, ofFirst),
   });
   const latest = context.discovered.latest(chain.kind, name, source);
+  // It goes with the chain, and sooner as another takes its place.
+  const holdLive = (...held: Parameters<CompileContext['holdLive']>): void => {
+    context.holdLive(...held);
+    ofFirst.hold(...held);
+  };
+  const root = Place.root([]).reading(context.runtime);
   // It may be of another type than this place takes: then it is told of as it is filled.
-  const now = latest && compile(latest, Place.root([]).reading(context.runtime));
+  const now = latest && compile(latest, root, { ...context, holdLive });
   const first = now ?? (latest || needsNoWarming ? fallback : undefined);
   return first ? { first } : {};
 }
@@ -90,17 +98,19 @@ function fillings<Compiled>(
   { put }: DiscoveredFilters<Compiled>,
   compile: (message: Any, at: Place, own: CompileContext) => Compiled | undefined,
   fallback: Compiled | undefined,
+  ofFirst: HeldSecrets,
 ): Pick<DiscoveredPlace, 'compile' | 'clear' | 'fallback' | 'onGone'> {
   let current: LateParts | undefined;
   const swap = (next: LateParts | undefined): Update => {
     const before = current;
     current = next;
+    ofFirst.release();
     return LateParts.change(context.discovered, before, next);
   };
   const filling = (filter: Compiled | undefined, parts?: LateParts): Filling => ({
     update: () => ({ ...put(filter), ...(parts && { route_tables: parts.routes.tables }) }),
     onPlaced: () => swap(parts),
-    ...(parts && { onDropped: () => void parts.routes.release() }),
+    ...(parts && { onDropped: () => parts.drop() }),
   });
   return {
     compile: (message, at) => {
@@ -110,7 +120,7 @@ function fillings<Compiled>(
         ...parts.context,
       });
       if (filter) return filling(filter, parts);
-      parts.routes.release();
+      parts.drop();
       return undefined;
     },
     clear: filling(undefined),

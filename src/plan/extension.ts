@@ -177,8 +177,8 @@ export interface CompileContext {
   readonly hasCoding: ((coding: 'brotli' | 'zstd') => boolean) | undefined;
   /** Takes a transport socket of a filter chain. */
   addTls(socket: TlsSocketPlan): void;
-  /** One that comes by SDS, which a filter or a format has. */
-  addSecret(request: SecretRequest, id: number): void;
+  /** Of `live`: a filter or a format has it, and wants it as long as it is there. `request`: it comes by SDS. */
+  holdLive(id: number, request?: SecretRequest): void;
   /** Services that access logs are sent to. */
   readonly logServices: LogServices;
   /** Of services that are reached without a cluster of the configuration. */

@@ -7,7 +7,8 @@ import type { AwsChain } from './aws/chain.js';
 
 /** One that is asked for as long as there is what needs it. */
 export interface HeldSecret {
-  readonly request: SecretRequest;
+  /** By SDS; absent: it is fetched. */
+  readonly request?: SecretRequest;
   release(): void;
 }
 
@@ -39,8 +40,6 @@ export interface TokenSource {
   readonly auth: 'BASIC_AUTH' | 'TLS_CLIENT_AUTH' | 'URL_ENCODED_BODY';
   /** As it is now; empty: it is not there. */
   readonly secret: () => string;
-  /** Whether the filter that has it has gone, where that is told. */
-  readonly isLeft?: () => boolean;
   readonly scopes: readonly string[];
   readonly params: readonly { readonly name: string; readonly value: string }[];
   readonly retryMs: number;
@@ -68,8 +67,7 @@ export class LiveSources {
   #last = 0;
   /** What a secret says now; undefined: it has not come. */
   secretText: ((request: SecretRequest) => string | undefined) | undefined;
-  /** Nobody has it any more. */
-  onRelease: ((id: number) => void) | undefined;
+  readonly #releases: ((id: number) => void)[] = [];
 
   add(source: LiveSource): number {
     this.#last += 1;
@@ -82,6 +80,11 @@ export class LiveSources {
   follow(heed: Heed): void {
     this.#heeds.push(heed);
     for (const [id, source] of [...this.#sources]) heed(id, source);
+  }
+
+  /** Is told of those that nobody has any more. */
+  onRelease(heed: (id: number) => void): void {
+    this.#releases.push(heed);
   }
 
   /** Of the text that a secret is: one that comes, or, by its name, one of the bootstrap. */
@@ -112,7 +115,7 @@ export class LiveSources {
   /** What had it has gone. */
   release(id: number): void {
     this.delete(id);
-    this.onRelease?.(id);
+    for (const heed of this.#releases) heed(id);
   }
 
   isThere(id: number): boolean {
@@ -122,4 +125,32 @@ export class LiveSources {
   has(kind: LiveSource['kind']): boolean {
     return [...this.#sources.values()].some((source) => source.kind === kind);
   }
+}
+
+/** Those of what comes and goes as a whole. */
+export class HeldSecrets {
+  readonly #live: LiveSources;
+  readonly #all: HeldSecret[] = [];
+
+  constructor(live: LiveSources) {
+    this.#live = live;
+  }
+
+  get all(): readonly HeldSecret[] {
+    return this.#all;
+  }
+
+  /** As a context's. */
+  readonly hold = (id: number, request?: SecretRequest): void => {
+    const release = (): void => this.#live.release(id);
+    this.#all.push({ ...(request && { request }), release });
+  };
+
+  release(): void {
+    releaseSecrets(this.#all.splice(0));
+  }
+}
+
+export function releaseSecrets(secrets: readonly HeldSecret[]): void {
+  for (const one of secrets) one.release();
 }

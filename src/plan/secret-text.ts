@@ -20,7 +20,7 @@ export function compileSecret(
     const request = requestSecret(config, place, context);
     if (!request) return undefined;
     const id = context.live.add({ kind: 'secret', request, use });
-    context.addSecret(request, id);
+    context.holdLive(id, request);
     return { id, value: context.live.secretText?.(request) };
   }
   if (unknown !== undefined && !context.secrets.has('generic_secret', config)) {

@@ -9,7 +9,9 @@ import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { LaterContext } from '../plan/compiled.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
+import { releaseSecrets, type HeldSecret } from '../plan/live-sources.js';
 import type { Assignment } from '../plan/plan.gen.js';
+import type { SecretRequest } from '../plan/secret-request.js';
 import type { TlsSocketPlan } from '../plan/tls-socket.js';
 import type { HostSources } from './clusters.js';
 import { AssignmentBatch } from './assignment-batch.js';
@@ -54,6 +56,9 @@ export class ClusterHosts implements HostSources {
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of those in whose places others wait. */
   readonly #formerSockets = new Map<string, readonly TlsSocketPlan[]>();
+  /** Likewise, of filters of clusters of CDS. */
+  readonly #filterSecrets = new Map<string, readonly HeldSecret[]>();
+  readonly #formerSecrets = new Map<string, readonly HeldSecret[]>();
   /** Filters of clusters of CDS that come later. */
   readonly #discovered = new Map<string, readonly DiscoveredPlace[]>();
 
@@ -108,11 +113,13 @@ export class ClusterHosts implements HostSources {
     await this.#warming.get(cluster);
   }
 
-  awaits({ cluster, eds, dns, sockets, discovered = [] }: ClusterPlan): boolean {
+  awaits(plan: ClusterPlan): boolean {
+    const { cluster, eds, dns, sockets, discovered = [] } = plan;
     // It is asked of each that comes: the place is not to be that one's.
     this.#places.flush();
     if (cluster.health_check !== undefined) return true;
     if (discovered.some((one) => this.#extensions.lacks(one))) return true;
+    if (this.#secrets.awaited(requestsOf(plan))) return true;
     if (dns !== undefined || sockets.some((one) => this.#secrets.lacks(one))) return true;
     return eds !== undefined && this.#sameEndpoints(eds)?.isWarming !== false;
   }
@@ -120,9 +127,21 @@ export class ClusterHosts implements HostSources {
   expect(plan: ClusterPlan): void {
     const { name = '' } = plan.cluster;
     this.#context.grpcClusters.expect(name, plan.control);
+    this.#holdSecrets(name, plan.secrets ?? []);
     if (this.awaits(plan)) this.#warming.set(name, SOON);
     else this.#leaveFormer(name);
     this.#onWaiting(this.#warming.size > 0);
+  }
+
+  /** Those of the one in whose place it comes are held until it is there. */
+  #holdSecrets(name: string, secrets: readonly HeldSecret[]): void {
+    const before = [
+      ...(this.#formerSecrets.get(name) ?? []),
+      ...(this.#filterSecrets.get(name) ?? []),
+    ];
+    if (before.length > 0) this.#formerSecrets.set(name, before);
+    if (secrets.length > 0) this.#filterSecrets.set(name, secrets);
+    else this.#filterSecrets.delete(name);
   }
 
   /** Of one that is in its place already, and may have come in the place of one that has waited. */
@@ -158,6 +177,8 @@ export class ClusterHosts implements HostSources {
   forget(cluster: string): void {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
+    releaseSecrets(this.#filterSecrets.get(cluster) ?? []);
+    this.#filterSecrets.delete(cluster);
     this.#followFilters(cluster, []);
     this.#warming.delete(cluster);
     this.#onWaiting(this.#warming.size > 0);
@@ -191,8 +212,10 @@ export class ClusterHosts implements HostSources {
   }
 
   /** What it waits for beside its hosts. */
-  #lacking({ sockets, discovered = [] }: ClusterPlan): readonly Promise<unknown>[] {
+  #lacking(plan: ClusterPlan): readonly Promise<unknown>[] {
+    const { sockets, discovered = [] } = plan;
     const all = [
+      this.#secrets.awaited(requestsOf(plan)),
       ...sockets.map((one) => this.#secrets.needed(one)),
       ...discovered.map((one) => this.#extensions.needed(one)),
     ];
@@ -282,6 +305,8 @@ export class ClusterHosts implements HostSources {
     // After those that are new: a secret that both have is not asked for again.
     for (const socket of this.#formerSockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#formerSockets.delete(cluster);
+    releaseSecrets(this.#formerSecrets.get(cluster) ?? []);
+    this.#formerSecrets.delete(cluster);
     const next = this.#endpoints.get(cluster);
     if (next) next.isInUse = true;
   }
@@ -297,4 +322,9 @@ export class ClusterHosts implements HostSources {
     const known = [this.#endpoints.get(plan.cluster), this.#leaving.get(plan.cluster)];
     return known.find((one) => one?.isFor(plan));
   }
+}
+
+/** For secrets of its filters. */
+function requestsOf({ secrets = [] }: ClusterPlan): readonly SecretRequest[] {
+  return secrets.flatMap(({ request }) => request ?? []);
 }

@@ -4,6 +4,7 @@ import { unawaited } from '../base/bugs.js';
 import type { Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
+import { releaseSecrets } from '../plan/live-sources.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Assignment, type Cluster as PlannedCluster } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
@@ -163,6 +164,7 @@ export class ClusterSubscription {
         this.#host.stats.countDeprecated(madeUses);
         if (errors.length > 0) {
           refused.push(`${name}: ${errors.map(describe).join('; ')}`);
+          releaseSecrets(plan?.secrets ?? []);
           this.#countRefused(name);
         } else if (plan) changed.push({ plan, message: cluster, version: own || version });
       }
@@ -252,7 +254,10 @@ export class ClusterSubscription {
     const wrong = new Map(errors.map(({ name, message }) => [name, message]));
     for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
-      if (wrong.has(name)) continue;
+      if (wrong.has(name)) {
+        releaseSecrets(plan.secrets ?? []);
+        continue;
+      }
       const before = this.#current.get(name);
       // Where that one waits itself it was never in use, and what it has replaced stays.
       if (before && !this.#sources.isWarming(name)) this.#replaced.set(name, before);

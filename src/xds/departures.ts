@@ -5,8 +5,8 @@ import { guarded } from '../base/bugs.js';
 import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
-import { releaseChain, releaseSecrets, type DynamicChain } from '../plan/listener/lds-plan.js';
-import type { HeldSecret } from '../plan/live-sources.js';
+import { releaseChain, type DynamicChain } from '../plan/listener/lds-plan.js';
+import { releaseSecrets, type HeldSecret } from '../plan/live-sources.js';
 import { encodeUpdate, type Update } from '../plan/plan.gen.js';
 
 export interface DynamicListener {

@@ -265,7 +265,10 @@ class ExtensionSubscription {
     const made = [...this.#places].flatMap((place) => place.compile(config, at) ?? []);
     this.#unused = made;
     return () => {
-      if (messageKey(message) === messageKey(this.#current?.message)) return undefined;
+      if (messageKey(message) === messageKey(this.#current?.message)) {
+        this.#drop();
+        return undefined;
+      }
       this.#unused = [];
       const errors = this.#put(made);
       if (errors.length > 0) return errors.join('\n');

@@ -22,7 +22,8 @@ export function needsOf(change: Change, sources: NeedSources): Promise<unknown> 
     ...(isInPlace ? [] : discovered),
     ...own.flatMap((chain) => [...chain.discovered]),
   ];
-  const requestsOf = (held: Change['secrets']): SecretRequest[] => held.map((one) => one.request);
+  const requestsOf = (held: Change['secrets']): SecretRequest[] =>
+    held.flatMap(({ request }) => request ?? []);
   const slots = own.flatMap(({ routes }) => [...routes.requested]);
   const needs = [
     ...slots.map((slot) => sources.routes(slot)),

@@ -3,8 +3,8 @@ import type { envoy_config_listener_v3_Listener as Listener } from '../../build/
 import type { ApplyError } from '../native.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
 import { fixedAddresses } from '../plan/listener/listen-sockets.js';
-import { releaseNew, releaseSecrets, type DynamicChain } from '../plan/listener/lds-plan.js';
-import type { HeldSecret } from '../plan/live-sources.js';
+import { releaseNew, type DynamicChain } from '../plan/listener/lds-plan.js';
+import { releaseSecrets, type HeldSecret } from '../plan/live-sources.js';
 import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
 import type { DynamicListener } from './departures.js';
 

@@ -11,11 +11,11 @@ import {
   compileDynamicListener,
   differInChainsAlone,
   releaseNew,
-  releaseSecrets,
   type DynamicChain,
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
 import type { DiscoveredPlace } from '../plan/discovered.js';
+import { releaseSecrets } from '../plan/live-sources.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';

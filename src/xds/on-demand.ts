@@ -6,6 +6,7 @@ import type { NativeProxy, RequestDemand } from '../native.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import type { ClusterSources } from '../plan/cluster-sources.js';
+import { releaseSecrets } from '../plan/live-sources.js';
 import { Demand_Kind, encodeUpdate, type Demand } from '../plan/plan.gen.js';
 import { CDS } from './api.js';
 import { awaiting, type DynamicCluster, type HostSources } from './clusters.js';
@@ -75,6 +76,8 @@ class ClustersOnDemand {
   readonly #onMet: (demand: Demand) => void;
   readonly #current = new Map<string, DynamicCluster>();
   readonly #subscriptions = new Map<number, Subscription>();
+  /** By source: made of an update that has not been taken. */
+  readonly #unused = new Map<number, readonly ClusterPlan[]>();
   #statPrefix: string | undefined;
 
   constructor(
@@ -114,6 +117,7 @@ class ClustersOnDemand {
         ...{ api: CDS, names: [collection ?? name], target: 'ODCDS' },
         isCollection: collection !== undefined,
         judge: (resources, version) => this.#judge(number, resources, version),
+        onRejected: () => this.#drop(number),
         onAnswered: (names, removed) => {
           this.#remove(removed);
           this.#answered(number, names);
@@ -163,6 +167,8 @@ class ClustersOnDemand {
       const plan = this.#compile(cluster, place);
       return plan ? { plan, message: cluster, version: own || version } : [];
     });
+    const made = plans.map(({ plan }) => plan);
+    this.#unused.set(source, made);
     return () => {
       const errors = this.#native.apply(
         encodeUpdate({
@@ -173,6 +179,7 @@ class ClustersOnDemand {
         }),
       );
       if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
+      this.#unused.delete(source);
       for (const { plan, ...cluster } of plans) {
         const name = cluster.message.name ?? '';
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
@@ -183,6 +190,11 @@ class ClustersOnDemand {
       for (const name of there) this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
       return undefined;
     };
+  }
+
+  #drop(source: number): void {
+    for (const { secrets = [] } of this.#unused.get(source) ?? []) releaseSecrets(secrets);
+    this.#unused.delete(source);
   }
 
   async #warm(source: number, { cluster: { name = '' } }: ClusterPlan): Promise<void> {

@@ -6,6 +6,7 @@ import type {
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import type { CompileContext } from '../plan/extension.js';
+import { HeldSecrets } from '../plan/live-sources.js';
 import { Place } from '../plan/message/place.js';
 import { Demand_Kind, encodeUpdate, type RouteTable } from '../plan/plan.gen.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
@@ -21,6 +22,11 @@ export interface DynamicRoutes {
   readonly message: RouteConfiguration;
   /** Milliseconds since 1970. */
   readonly updatedMs: number;
+}
+
+interface MadeTable {
+  readonly table: RouteTable;
+  readonly secrets: HeldSecrets;
 }
 
 export class RouteSubscription {
@@ -46,8 +52,10 @@ export class RouteSubscription {
   #held = 0;
   /** Absent: the route configuration has no virtual hosts but its own. */
   #hosts: VirtualHostSubscription | undefined;
-  /** Slots whose tables are made of it. */
-  readonly #filled = new Set<string>();
+  /** Slots whose tables are made of it, with what their formats and filters have. */
+  readonly #filled = new Map<string, HeldSecrets>();
+  /** Made of an update that has not been taken. */
+  #judged: readonly MadeTable[] = [];
 
   constructor(plan: RdsPlan, native: NativeProxy, context: CompileContext, host: Subscribing) {
     this.#plan = plan;
@@ -65,6 +73,7 @@ export class RouteSubscription {
           names: [plan.name],
           target: `RdsRouteConfigSubscription RDS init ${plan.name}`,
           judge: (resources, version) => this.#judge(resources, version),
+          onRejected: () => this.#drop(),
         },
         host,
       );
@@ -107,6 +116,7 @@ export class RouteSubscription {
   }
 
   stop(): void {
+    this.#drop();
     this.#hosts?.stop();
     this.#subscription?.stop();
   }
@@ -133,6 +143,8 @@ export class RouteSubscription {
   end(): void {
     this.stop();
     this.#hosts?.end();
+    for (const secrets of this.#filled.values()) secrets.release();
+    this.#filled.clear();
     this.#isArrived = true;
     this.#onArrived();
     this.#onFirst();
@@ -142,7 +154,11 @@ export class RouteSubscription {
   /** Another listener asks for these routes, in another way: what has come is in use there too. */
   fillNewTables(): void {
     const slots = new Set(this.#plan.tables.map(({ slot }) => slot));
-    for (const slot of this.#filled) if (!slots.has(slot)) this.#filled.delete(slot);
+    for (const [slot, secrets] of this.#filled) {
+      if (slots.has(slot)) continue;
+      secrets.release();
+      this.#filled.delete(slot);
+    }
     const current = this.#current?.message;
     if (!current) return;
     const message = withHosts(current, this.#hosts?.hosts ?? []);
@@ -150,7 +166,8 @@ export class RouteSubscription {
     const fresh = this.#plan.tables.filter(({ slot }) => !this.#filled.has(slot));
     const tables = this.#compile(fresh, message, Place.root(issues));
     const errors = issues.filter(({ severity }) => severity === 'error').map(formatIssue);
-    if (errors.length === 0 && tables.length > 0) errors.push(...this.#fill(tables));
+    if (errors.length > 0) release(tables);
+    else if (tables.length > 0) errors.push(...this.#fill(tables));
     for (const error of errors) this.#host.log('warning', `routes '${this.#plan.name}': ${error}`);
   }
 
@@ -158,23 +175,39 @@ export class RouteSubscription {
     tables: readonly RdsTable[],
     message: RouteConfiguration,
     place: Place,
-  ): readonly RouteTable[] {
-    return tables.map(({ slot, chain }) => ({
-      ...compileRouteTable(message, place, this.#context, {
+  ): readonly MadeTable[] {
+    return tables.map(({ slot, chain }) => {
+      const secrets = new HeldSecrets(this.#context.live);
+      const context = { ...this.#context, holdLive: secrets.hold };
+      const compiled = compileRouteTable(message, place, context, {
         validatesClusters: this.#plan.written !== undefined,
         chain,
         statPrefix: this.#plan.statPrefix,
         followsHosts: true,
-      }),
-      name: slot,
-      ...(message.vhds && { asks_for_hosts_as: this.#plan.name }),
-    }));
+      });
+      const asked = message.vhds && { asks_for_hosts_as: this.#plan.name };
+      return { table: { ...compiled, name: slot, ...asked }, secrets };
+    });
+  }
+
+  /** What was judged is not used. */
+  #drop(): void {
+    release(this.#judged);
+    this.#judged = [];
   }
 
   /** What is wrong. */
-  #fill(tables: readonly RouteTable[]): readonly string[] {
-    const errors = this.#native.apply(encodeUpdate({ route_tables: tables }));
-    if (errors.length === 0) for (const { name = '' } of tables) this.#filled.add(name);
+  #fill(made: readonly MadeTable[]): readonly string[] {
+    const route_tables = made.map(({ table }) => table);
+    const errors = this.#native.apply(encodeUpdate({ route_tables }));
+    if (errors.length > 0) release(made);
+    else {
+      for (const { table, secrets } of made) {
+        const slot = table.name ?? '';
+        this.#filled.get(slot)?.release();
+        this.#filled.set(slot, secrets);
+      }
+    }
     return errors.map((error) => error.message);
   }
 
@@ -196,9 +229,14 @@ export class RouteSubscription {
     const vhds = this.#vhdsOf(message);
     const known = vhds && this.#hosts?.isFor(vhds) ? this.#hosts : undefined;
     const whole = withHosts(message, known?.hosts ?? []);
-    const tables = this.#compile(this.#plan.tables, whole, first.place);
+    this.#drop();
+    const tables = (this.#judged = this.#compile(this.#plan.tables, whole, first.place));
     return () => {
-      if (JSON.stringify(message) === JSON.stringify(this.#current?.message)) return undefined;
+      if (JSON.stringify(message) === JSON.stringify(this.#current?.message)) {
+        this.#drop();
+        return undefined;
+      }
+      this.#judged = [];
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
       if (!known) this.#follow(vhds);
@@ -267,12 +305,18 @@ export class RouteSubscription {
     const issues: Issue[] = [];
     const place = first?.place ?? Place.root(issues);
     const whole = withHosts(message, hosts);
-    const tables = this.#compile(this.#plan.tables, whole, place);
+    this.#drop();
+    const tables = (this.#judged = this.#compile(this.#plan.tables, whole, place));
     return () => {
+      this.#judged = [];
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
       this.#show(version, whole);
       return undefined;
     };
   }
+}
+
+function release(tables: readonly MadeTable[]): void {
+  for (const { secrets } of tables) secrets.release();
 }

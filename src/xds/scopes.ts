@@ -7,6 +7,7 @@ import { encodeUpdate, type RouteScope, type RouteTable } from '../plan/plan.gen
 import { ChainRoutes, type SrdsPlan } from '../plan/route-slots.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
 import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
+import { HeldSecrets } from '../plan/live-sources.js';
 import { Place } from '../plan/message/place.js';
 import { SRDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
@@ -27,7 +28,15 @@ export interface ScopeEvents {
 /** A scope in use, and the tables that are only there for it. */
 interface Scope extends DynamicScope {
   readonly routes: ChainRoutes;
+  /** Of formats and filters of its own table. */
+  readonly secrets: HeldSecrets;
   readonly plan: RouteScope;
+}
+
+/** Its tables, of which none is in use any more. */
+function release({ routes, secrets }: Scope): readonly string[] {
+  secrets.release();
+  return routes.release();
 }
 
 export class ScopeSubscription {
@@ -113,9 +122,7 @@ export class ScopeSubscription {
   end(): void {
     this.stop();
     this.#onFirst();
-    const removed_route_tables = [...this.#scopes.values()].flatMap(({ routes }) =>
-      routes.release(),
-    );
+    const removed_route_tables = [...this.#scopes.values()].flatMap(release);
     this.#native.apply(encodeUpdate({ removed_route_tables }));
     this.#native.removeStats(this.#statPrefix);
   }
@@ -127,7 +134,7 @@ export class ScopeSubscription {
     const fresh: Scope[] = [];
     const root = Place.root([]);
     refuseSameScopes(messages, (index) => resources[index]?.place ?? root);
-    for (const { routes } of this.#refused) routes.release();
+    this.#refused.forEach(release);
     for (const { message, place, version: own } of resources) {
       const scope = message as ScopeMessage;
       const { name = '' } = scope;
@@ -155,6 +162,7 @@ export class ScopeSubscription {
   #make(message: ScopeMessage, place: Place, version: string): Scope {
     refuseOtherFields(place, message, SCOPE);
     const routes = new ChainRoutes(this.#context.routes);
+    const secrets = new HeldSecrets(this.#context.live);
     const { name = '', on_demand: onDemand, route_configuration_name: named = '' } = message;
     const { statPrefix, chain, routes: usual } = this.#plan;
     const source = usual && (this.#context.authorities.sourceOf(named) ?? usual);
@@ -166,7 +174,8 @@ export class ScopeSubscription {
     } else if (message.route_configuration) {
       const at = place.field('route_configuration');
       const options = { validatesClusters: false, chain, statPrefix };
-      const compiled = compileRouteTable(message.route_configuration, at, this.#context, options);
+      const context = { ...this.#context, holdLive: secrets.hold };
+      const compiled = compileRouteTable(message.route_configuration, at, context, options);
       table = routes.add({ ...compiled, name: `${this.#plan.name}/${name}` });
     } else if (source && onDemand) {
       table = this.#context.routes.take(named);
@@ -185,7 +194,7 @@ export class ScopeSubscription {
       route_table: table,
       ...(onDemand && !message.route_configuration && { on_demand: true }),
     };
-    return { version, message, updatedMs: Date.now(), routes, plan };
+    return { version, message, updatedMs: Date.now(), routes, secrets, plan };
   }
 
   #apply(after: ReadonlyMap<string, Scope>, fresh: readonly Scope[]): string | undefined {
@@ -204,7 +213,7 @@ export class ScopeSubscription {
     if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
     this.#scopes = after;
     this.#refused = [];
-    const removed_route_tables = gone.flatMap(({ routes }) => routes.release());
+    const removed_route_tables = gone.flatMap(release);
     for (const { plan } of gone) this.#lazy.delete(plan.route_table ?? '');
     this.#native.apply(encodeUpdate({ removed_route_tables }));
     this.#events.onRoutes();

@@ -46,7 +46,7 @@ export class Secrets {
     this.#host = host;
     this.#live = live;
     live.secretText = (request) => this.#textOf(this.#subscriptions.get(keyOf(request))?.offered);
-    live.onRelease = (id) => this.#release(id);
+    live.onRelease((id) => this.#release(id));
     live.follow((id, source) => {
       if (source.kind !== 'secret') return;
       this.#texts.set(id, source);

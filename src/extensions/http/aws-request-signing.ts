@@ -108,8 +108,10 @@ function credentialsOf(
   if (chain.credentials) return { credentials: chain.credentials };
   if (chain.providers.length === 0) return { credentials: {} };
   const asked = [chain, ...chain.providers.flatMap((one) => ('chain' in one ? one.chain : []))];
+  const id = context.live.add({ kind: 'aws', chain });
+  context.holdLive(id);
   return {
-    credentials: { id: context.live.add({ kind: 'aws', chain }), is_pending: true },
+    credentials: { id, is_pending: true },
     providers: [...new Set(asked.flatMap(({ providers }) => providers.map(placeOf)))],
   };
 }

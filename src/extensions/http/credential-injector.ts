@@ -109,6 +109,7 @@ function compileOAuth2(config: OAuth2, place: Place, context: CompileContext): C
     statPrefix: `http.${context.httpStatPrefix ?? ''}.credential_injector.oauth2.`,
     localAddress: context.localAddress,
   });
+  context.holdLive(id);
   return { header: 'authorization', credential: { id }, counts_tokens: true };
 }
 
@@ -116,12 +117,12 @@ function secretOf(
   { client_secret: config = {} }: ClientCredentials,
   place: Place,
   context: CompileContext,
-): Pick<TokenSource, 'secret' | 'isLeft'> {
+): Pick<TokenSource, 'secret'> {
   const at = place.field('client_secret');
   const { live } = context;
   const wrong = 'Invalid oauth2 client secret configuration';
   const secret = compileSecret(config, at, context, wrong, 'own');
   if (!secret?.id) return { secret: () => secret?.value ?? '' };
   const id = Number(secret.id);
-  return { secret: () => live.secretTextOf(id) ?? '', isLeft: () => !live.isThere(id) };
+  return { secret: () => live.secretTextOf(id) ?? '' };
 }

@@ -2,6 +2,7 @@
 import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
 import type { Assignment, Cluster, DestinationHosts, NameCache } from '../plan.gen.js';
 import type { DiscoveredPlace } from '../discovered.js';
+import type { HeldSecret } from '../live-sources.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import type { DnsClusterPlan, LookupFamily } from './dns-cluster.js';
 import type { ResolverPlan } from '../dns-resolver.js';
@@ -24,6 +25,8 @@ export interface ClusterPlan {
   readonly sockets: readonly TlsSocketPlan[];
   /** Filters of its tries that come later; absent: of the bootstrap, which has them with all others. */
   readonly discovered?: readonly DiscoveredPlace[];
+  /** Of its filters; absent: of the bootstrap, which stays. */
+  readonly secrets?: readonly HeldSecret[];
 }
 
 /** A host that is asked for by its name. */

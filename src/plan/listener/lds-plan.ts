@@ -8,13 +8,12 @@ import { beyondDefaults } from '../../config/equivalent.js';
 import { schema } from '../../config/schema/schema.js';
 import { messageKey } from '../../config/values/same-message.js';
 import { LaterPlaces, type DiscoveredPlace } from '../discovered.js';
-import type { HeldSecret } from '../live-sources.js';
+import { HeldSecrets, releaseSecrets, type HeldSecret } from '../live-sources.js';
 import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { FilterChain, Listener } from '../plan.gen.js';
 import { ChainRoutes, type RouteSlots } from '../route-slots.js';
-import type { SecretRequest } from '../secret-request.js';
 import type { TlsSocketPlan } from '../tls-socket.js';
 import { nextChainId } from './discovered-chain.js';
 import { compileFilterChain } from './filter-chain.js';
@@ -67,13 +66,8 @@ export function compileDynamicListener(
 ): Partial<CompiledListener> & Omit<CompiledListener, 'listener'> {
   const chains = new Map<string, DynamicChain>();
   const ofListener = new LaterPlaces(context.discovered);
-  const secretsOfListener: HeldSecret[] = [];
-  const hold = (secrets: HeldSecret[]) => (request: SecretRequest, id: number) =>
-    secrets.push({ request, release: () => context.live.release(id) });
-  const outer = {
-    ...{ ...context, discovered: ofListener },
-    addSecret: hold(secretsOfListener),
-  };
+  const heldByListener = new HeldSecrets(context.live);
+  const outer = { ...context, discovered: ofListener, holdLive: heldByListener.hold };
   const reading = place.reading(context.runtime);
   const listener = compileListener(message, reading, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
@@ -85,12 +79,12 @@ export function compileDynamicListener(
     const routes = new ChainRoutes(context.routes);
     const id = nextChainId();
     const sockets: TlsSocketPlan[] = [];
-    const secrets: HeldSecret[] = [];
+    const held = new HeldSecrets(context.live);
     const discovered = new LaterPlaces(context.discovered);
     const own = {
       ...{ ...context, routes },
       addTls: (socket: TlsSocketPlan) => sockets.push(socket),
-      addSecret: hold(secrets),
+      holdLive: held.hold,
       discovered,
     };
     const plan = compileFilterChain(chain, at, own, id);
@@ -100,14 +94,14 @@ export function compileDynamicListener(
       plan,
       routes,
       sockets,
-      secrets,
+      secrets: held.all,
       discovered: discovered.all,
       createdMs: Date.now(),
     });
     return plan;
   });
   return {
-    ...{ chains, discovered: ofListener.all, secrets: secretsOfListener },
+    ...{ chains, discovered: ofListener.all, secrets: heldByListener.all },
     ...(listener && { listener }),
   };
 }
@@ -124,10 +118,6 @@ export function releaseNew(
 export function releaseChain({ routes, secrets }: DynamicChain): readonly string[] {
   releaseSecrets(secrets);
   return routes.release();
-}
-
-export function releaseSecrets(secrets: readonly HeldSecret[]): void {
-  for (const one of secrets) one.release();
 }
 
 /**
