@@ -71,7 +71,8 @@ export function compileDynamicListener(
   const reading = place.reading(context.runtime);
   const listener = compileListener(message, reading, outer, (chain, at, isDefault) => {
     const key = `${isDefault}${messageKey(chain)}`;
-    const before = known.get(key);
+    // Of two that say the same, which are refused, nothing is asked for twice.
+    const before = known.get(key) ?? chains.get(key);
     if (before) {
       chains.set(key, before);
       return before.plan;
