@@ -45,7 +45,8 @@ export class SharedPool {
   #leave(): void {
     const pool = this.#pool;
     this.#pool = undefined;
-    pool?.abandon();
+    // Before anything is given back: the cluster of that name is the next one.
     this.#stats?.end();
+    pool?.abandon();
   }
 }

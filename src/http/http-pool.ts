@@ -87,10 +87,11 @@ export class HttpPool {
   }
 
   #leave(): void {
-    this.#closeAll();
-    this.#clients.clear();
+    // Before anything is given back: the cluster of that name is the next one.
     this.#stats?.end();
     this.#isLeft = true;
+    this.#closeAll();
+    this.#clients.clear();
   }
 
   #clientOf(host: ControlHost, plan: GrpcClusterPlan, stats: ClusterStats): PooledClient {

@@ -75,7 +75,7 @@ export class ClusterHosts implements HostSources {
   ) {
     this.#native = native;
     this.#assignments = new AssignmentBatch(native);
-    this.#places = new PlaceBatch(native);
+    this.#places = new PlaceBatch(native, (name) => context.grpcClusters.replaced(name));
     this.#context = context;
     this.#host = host;
     this.#secrets = parts.secrets;
@@ -129,7 +129,7 @@ export class ClusterHosts implements HostSources {
     this.#context.grpcClusters.expect(name, plan.control);
     this.#holdSecrets(name, plan.secrets ?? []);
     if (this.awaits(plan)) this.#warming.set(name, SOON);
-    else this.#leaveFormer(name);
+    else this.#takePlace(name);
     this.#onWaiting(this.#warming.size > 0);
   }
 
@@ -145,7 +145,7 @@ export class ClusterHosts implements HostSources {
   }
 
   /** Of one that is in its place already, and may have come in the place of one that has waited. */
-  #leaveFormer(name: string): void {
+  #takePlace(name: string): void {
     this.#warming.delete(name);
     // At once: what is given back from here on would be the new one's.
     this.#context.grpcClusters.replaced(name);
@@ -252,7 +252,7 @@ export class ClusterHosts implements HostSources {
   }
 
   #putInPlace(name: string): void {
-    this.#leaveFormer(name);
+    this.#warming.delete(name);
     this.#endFormer(name);
     this.#places.add(name);
     this.#onWaiting(this.#warming.size > 0);

@@ -5,10 +5,13 @@ import type { NativeProxy } from '../native.js';
 
 export class PlaceBatch {
   readonly #native: Pick<NativeProxy, 'endWaits'>;
+  readonly #onPlaced: (cluster: string) => void;
   #waiting: string[] = [];
 
-  constructor(native: Pick<NativeProxy, 'endWaits'>) {
+  /** `onPlaced`: the data plane has it there. */
+  constructor(native: Pick<NativeProxy, 'endWaits'>, onPlaced: (cluster: string) => void) {
     this.#native = native;
+    this.#onPlaced = onPlaced;
   }
 
   /** Before anything that is asked for from here on. */
@@ -25,5 +28,6 @@ export class PlaceBatch {
     const clusters = this.#waiting;
     this.#waiting = [];
     this.#native.endWaits(clusters);
+    for (const cluster of clusters) this.#onPlaced(cluster);
   }
 }
