@@ -183,7 +183,8 @@ function compileKeys(
     }
     return {
       remote: context.addJwks(source),
-      cache_duration_ms: source.cacheMs,
+      // As the real server: keys that come by themselves are good until others come.
+      cache_duration_ms: source.ahead ? Number.MAX_SAFE_INTEGER : source.cacheMs,
     };
   }
   if (!config.local_jwks) return {};

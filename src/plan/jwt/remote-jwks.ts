@@ -42,7 +42,7 @@ export function compileRemoteJwks(
   refuseOtherFields(place, message, REMOTE);
   const { async_fetch: ahead } = message;
   if (ahead) refuseOtherFields(place.field('async_fetch'), ahead, ASYNC);
-  const cacheMs = wholeMs(message.cache_duration, DEFAULT_CACHE_MS);
+  const cacheMs = wholeSeconds(wholeMs(message.cache_duration, DEFAULT_CACHE_MS));
   const uri = compileHttpUri(message.http_uri ?? {}, place.field('http_uri'), context);
   return {
     ...uri,
@@ -57,6 +57,11 @@ export function compileRemoteJwks(
     }),
     localAddress: context.localAddress,
   };
+}
+
+/** As the real server; but what is shorter than one of them is not none: keys would be fetched without a pause. */
+function wholeSeconds(ms: number): number {
+  return ms < 1000 ? ms : ms - (ms % 1000);
 }
 
 export function compileHttpUri(
