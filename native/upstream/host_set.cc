@@ -26,6 +26,17 @@ uint32_t partOfWeight(const LocalityHosts& part, const PriorityHosts& whole) {
   return part.weight;
 }
 
+// In whatever order.
+bool haveSameHosts(const HostList& a, const HostList& b) {
+  if (a == b) return true;
+  if (a.size() != b.size()) return false;
+  std::vector<const Host*> ours(a.begin(), a.end());
+  std::vector<const Host*> theirs(b.begin(), b.end());
+  std::ranges::sort(ours);
+  std::ranges::sort(theirs);
+  return ours == theirs;
+}
+
 }  // namespace
 
 Locality Locality::of(const Host& host) {
@@ -108,7 +119,7 @@ std::vector<size_t> HostSet::prioritiesOtherThan(const HostSet& before) const {
   };
   std::vector<size_t> others;
   for (size_t i = 0; i < std::max(priorities_.size(), before.priorities_.size()); ++i) {
-    if (!(hostsOf(*this, i) == hostsOf(before, i))) others.push_back(i);
+    if (!haveSameHosts(hostsOf(*this, i), hostsOf(before, i))) others.push_back(i);
   }
   return others;
 }

@@ -209,6 +209,11 @@ TEST("A new set of hosts differs by priority; one that is gone differs too") {
   EXPECT_EQ(four.prioritiesOtherThan(three).size(), 1u);
   EXPECT_EQ(none.prioritiesOtherThan(four).size(), 3u);
   EXPECT_EQ(none.prioritiesOtherThan(none).size(), 0u);
+  // Their order is no difference.
+  std::vector<std::shared_ptr<Host>> turned(hosts.list().rbegin(), hosts.list().rend());
+  EXPECT_EQ(HostSet(turned, nullptr, 50, 140).prioritiesOtherThan(four).size(), 0u);
+  turned[1] = Hosts().add(1, 2).list()[0];
+  EXPECT_EQ(HostSet(turned, nullptr, 50, 140).prioritiesOtherThan(four).size(), 1u);
 }
 
 TEST(
