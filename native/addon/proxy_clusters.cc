@@ -116,10 +116,10 @@ void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
   if (!cluster) return;
   const auto status = static_cast<uint16_t>(info[1].ToNumber().Uint32Value());
-  stats::Shard<stats::Cluster>& stats = *cluster->stats().shard(0);
-  stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
-  stats.countResponse(stats::CodeVariant::All, status);
-  stats.countResponse(stats::CodeVariant::Internal, status);
+  stats::Block<stats::Cluster>& stats = cluster->stats();
+  stats.shard(0)->add(stats::Cluster::Counter::UpstreamRqCompleted);
+  stats.countOwnResponse(stats::CodeVariant::All, status);
+  stats.countOwnResponse(stats::CodeVariant::Internal, status);
 }
 
 void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {

@@ -291,6 +291,12 @@ class Block final : public BlockBase {
     return shard ? shard : makeShard(thread);
   }
 
+  // An answer that the control thread has had: beside its shard, which blocks that succeed each
+  // other share, as such counts go on only where they are counted anew.
+  void countOwnResponse(CodeVariant variant, uint16_t status) {
+    inherited().countResponse(variant, status);
+  }
+
   // What this process has counted. Any thread.
   uint64_t counted(typename L::Counter counter) const {
     return this->ownSumOf(L::kCounterPlaces[static_cast<size_t>(counter)]);
@@ -332,7 +338,7 @@ class Block final : public BlockBase {
   }
   CodeCounts& inheritedCodes() override { return inherited().codeCounts(); }
 
-  // By thread; behind them what was inherited.
+  // By thread; behind them what was inherited, and the control thread's answers.
   const std::unique_ptr<std::atomic<Shard<L>*>[]> shards_;
   // The control thread's, of all blocks that succeed each other. Null until it is needed.
   std::shared_ptr<Shard<L>> first_;

@@ -67,6 +67,23 @@ TEST("a scope that is renewed goes on but for what is made as it is counted") {
   EXPECT_EQ(block->total(kLength).count(), 2u);
 }
 
+TEST("answers that the control thread has had go on where they are counted anew, as any others") {
+  Registry registry(1);
+  auto old_one = registry.create<Cluster>(clusterScope("a"));
+  old_one->countOwnResponse(CodeVariant::All, 200);
+  old_one->countOwnResponse(CodeVariant::All, 404);
+  const auto next = registry.renew<Cluster>(clusterScope("a"));
+  // It is in use until the next one has its hosts.
+  old_one->countOwnResponse(CodeVariant::All, 404);
+  next->countOwnResponse(CodeVariant::All, 200);
+  EXPECT_EQ(valueOf(registry, "upstream_rq_200"), 2u);
+  EXPECT_EQ(valueOf(registry, "upstream_rq_404"), 2u);
+  old_one.reset();
+  registry.sweep();
+  EXPECT_EQ(valueOf(registry, "upstream_rq_200"), 2u);
+  EXPECT_EQ(valueOf(registry, "upstream_rq_404"), kNone);
+}
+
 TEST("what both have counted goes on when the older one ends") {
   Registry registry(1);
   auto old_one = registry.create<Cluster>(clusterScope("a"));
