@@ -41,7 +41,8 @@ export class DeltaState extends TypeState {
   readonly #toLeave = new Set<string>();
   #answers: { readonly nonce: string; readonly error: string | undefined }[] = [];
 
-  override ask(name: string): void {
+  override ask(name: string, isOnce = false): void {
+    if (isOnce && this.#asked.has(name)) return;
     this.#asked.add(name);
     this.#toAsk.add(name);
     this.#toLeave.delete(name);

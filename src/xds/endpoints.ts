@@ -138,7 +138,7 @@ export class EndpointSubscription {
     clearTimeout(this.#staleTimer);
     this.#subscription.stop();
     for (const one of this.#localities.values()) one.stop();
-    if (this.#ledsPrefix !== undefined) this.#native.removeStats(this.#ledsPrefix);
+    this.#endLocalities();
     this.#onWarm();
   }
 
@@ -231,6 +231,13 @@ export class EndpointSubscription {
     this.#localities = next;
     for (const [key, one] of before) if (!next.has(key)) one.stop();
     for (const one of fresh) one.start();
+    if (next.size === 0) this.#endLocalities();
+  }
+
+  /** What they counted goes with the last of them. */
+  #endLocalities(): void {
+    if (this.#ledsPrefix !== undefined) this.#native.removeStats(this.#ledsPrefix);
+    this.#ledsPrefix = undefined;
   }
 
   #addLocality(plan: LedsPlan): LocalityEndpoints {

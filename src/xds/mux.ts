@@ -104,9 +104,9 @@ export class Mux {
     this.#flushSoon();
   }
 
-  /** Beside what watchers ask for: each name once more each time. Of incremental streams. */
-  ask(api: DiscoveryApi, name: string): void {
-    this.#stateOf(api).ask(name);
+  /** Beside what watchers ask for: each name once more each time, or `isOnce`. Of incremental streams. */
+  ask(api: DiscoveryApi, name: string, isOnce = false): void {
+    this.#stateOf(api).ask(name, isOnce);
     this.#flushSoon();
   }
 

@@ -125,9 +125,9 @@ export class StreamSubscription implements Transport, Watcher {
     this.#mux.nudge(this.#wants.api);
   }
 
-  ask(name: string): void {
+  ask(name: string, isOnce: boolean): void {
     this.#updates.count('update_attempt');
-    this.#mux.ask(this.#wants.api, name);
+    this.#mux.ask(this.#wants.api, name, isOnce);
   }
 
   /** All of it was told. */

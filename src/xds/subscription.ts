@@ -83,9 +83,9 @@ export class Subscription {
     return this.#transport.want !== undefined;
   }
 
-  /** Beside what it is there for; false: that is not to be had. */
-  ask(name: string): boolean {
-    this.#transport.ask?.(name);
+  /** Beside what it is there for; `isOnce`: not again while it is asked for. False: that is not to be had. */
+  ask(name: string, isOnce = false): boolean {
+    this.#transport.ask?.(name, isOnce);
     return this.#transport.ask !== undefined;
   }
 

@@ -114,7 +114,7 @@ export abstract class TypeState {
   }
 
   /** Asks for it beside what watchers ask for; where that is not to be had it does nothing. */
-  ask(_name: string): void {}
+  ask(_name: string, _isOnce = false): void {}
 
   /** What was asked for so, and begins like that, is not asked for any more. */
   forgetAsked(_prefix: string): void {}
@@ -306,8 +306,8 @@ export abstract class TypeState {
   }
 
   /**
-   * Watchers of collections are told of all that are in theirs: of those that `changed` names, or of any
-   * where that is nothing. What they refuse.
+   * Watchers of collections are told of all that are in theirs, where `changed` names any of them: as in the
+   * real server, who waits for the first of a collection goes on waiting where there is none. What they refuse.
    */
   protected async tellCollections(
     resources: readonly KnownResource[],
@@ -320,7 +320,7 @@ export abstract class TypeState {
     const refusals: Refusal[] = [];
     for (const watcher of watchers) {
       const [name = ''] = watcher.names;
-      if (changed.length > 0 && !touched.has(name)) continue;
+      if (!touched.has(name)) continue;
       const own = resources.filter((resource) => collectionOf(resource.name) === name);
       const wrong = await watcher.onUpdate(own, version);
       if (wrong !== undefined) refusals.push({ watcher, why: wrong });

@@ -37,7 +37,7 @@ export class VirtualHostSubscription {
   #hosts: readonly VirtualHost[] = [];
   /** Of their resources. */
   #names: ReadonlySet<string> = new Set();
-  /** Asked for, and answered: what comes of them later comes unasked. */
+  /** Asked for, and answered: what comes of them later comes unasked. What came unasked is none of them. */
   readonly #answered = new Set<string>();
   /** Asked for, and not answered yet. */
   readonly #waiting = new Set<string>();
@@ -55,10 +55,7 @@ export class VirtualHostSubscription {
         prefix: `${plan.name}/`,
         judge: (resources, version) => this.#judge(resources, version),
         onAnswered: (names) => {
-          for (const name of names) {
-            this.#answered.add(name);
-            this.#waiting.delete(name);
-          }
+          for (const name of names) if (this.#waiting.delete(name)) this.#answered.add(name);
           events.onAnswered(names);
         },
       },
@@ -82,7 +79,7 @@ export class VirtualHostSubscription {
   ask(name: string): boolean {
     if (this.#names.has(name) || this.#answered.has(name)) return false;
     this.#waiting.add(name);
-    return this.#subscription.ask(name);
+    return this.#subscription.ask(name, true);
   }
 
   stop(): void {

@@ -277,6 +277,15 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
   assert.equal(await hears(urls[1] ?? ''), 'two');
   assert.deepEqual(plane.refusals, []);
   assert.equal(await stat(proxy, 'leds.update_success'), 2);
+  plane.set(ENDPOINTS, '2', [
+    {
+      cluster_name: 'origin',
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: address(one) } }] }],
+    },
+  ]);
+  await until(async () => (await hears(urls[1] ?? '')) === 'one', 'hosts without LEDS');
+  const names = await (await fetch(`${proxy.adminUrl}/stats?filter=leds`)).text();
+  assert.equal(names, '');
   const asked = plane.requests.flatMap(({ resource_names_subscribe: names }) => names);
   assert.ok(asked.includes(at(LISTENER, '*')) && asked.includes(at(ENDPOINT, '*')));
 });

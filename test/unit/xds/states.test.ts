@@ -155,6 +155,10 @@ test('beside all that there is single names are asked for: later at first, at on
   state.ask('s/c');
   assert.deepEqual(ask(), {});
   assert.deepEqual(ask(), { resource_names_subscribe: ['r/a', 'r/b', 's/c'] });
+  state.ask('r/a', true);
+  assert.equal(ask(), undefined);
+  state.ask('s/c');
+  assert.deepEqual(ask(), { resource_names_subscribe: ['s/c'] });
   const nothing = { name: 'r/b', version: '7', aliases: ['r/b'], isHeartbeat: true };
   const empty = { ...nothing, url: '', bytes: Buffer.alloc(0) };
   const told = { ...response(CDS, 's1', 'n1'), resources: [empty] };
@@ -303,6 +307,8 @@ test('a watcher of a collection is told of all that are in it, and of no others'
   await state.take(response(CDS, 'v2', 'n2'), [resource(at('other/1')), resource(at('web/3'))]);
   await state.take(response(CDS, 'v3', 'n3', [at('web/1')]), []);
   await state.take(response(CDS, 'v4', 'n4'), [resource(at('own?a=1&b=2'))]);
+  await state.take(response(CDS, 'v5', 'n5'), []);
+  await state.take(response(CDS, 'v6', 'n6', [at('other/1')]), []);
   assert.deepEqual(watcher.heard, [
     `v1: ${at('web/1')} ${at('web/2')}`,
     `v2: ${at('web/1')} ${at('web/2')} ${at('web/3')}`,
