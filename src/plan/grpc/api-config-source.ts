@@ -1,6 +1,7 @@
 // A control plane that is asked for resources (envoy.config.core.v3.ApiConfigSource): over gRPC or REST.
 import type {
   envoy_config_core_v3_ApiConfigSource as ApiConfigSource,
+  envoy_config_core_v3_BackoffStrategy as BackoffStrategy,
   envoy_config_core_v3_RateLimitSettings as RateLimitSettings,
   envoy_extensions_config_validators_minimum_clusters_v3_MinimumClustersValidator as MinimumClusters,
 } from '../../../build/messages.gen.js';
@@ -181,7 +182,6 @@ function compileStream(
 ): StreamPlan | undefined {
   const [message = {}] = api.grpc_services ?? [];
   const at = place.field('grpc_services').index(0);
-  const backOff = message.envoy_grpc?.retry_policy?.retry_back_off;
   const cluster = message.envoy_grpc?.cluster_name;
   if (cluster !== undefined && !isPrimary(cluster, at.field('envoy_grpc'), context))
     return undefined;
@@ -189,7 +189,10 @@ function compileStream(
   if (!service) return undefined;
   const limit = api.rate_limit_settings;
   if (limit) compileLimit(limit, place.field('rate_limit_settings'));
-  const baseMs = wholeMs(backOff?.base_interval, DEFAULT_BACK_OFF_MS);
+  const backOff = compileBackOff(
+    message.envoy_grpc?.retry_policy?.retry_back_off,
+    at.field('envoy_grpc').field('retry_policy').field('retry_back_off'),
+  );
   const minClusters = compileValidators(api, place.field('config_validators'));
   return {
     isDelta: api.api_type?.endsWith('DELTA_GRPC') ?? false,
@@ -202,14 +205,23 @@ function compileStream(
         perSecond: limit.fill_rate ?? DEFAULT_PER_SECOND,
       },
     }),
-    backOff: {
-      baseMs,
-      maxMs: Math.max(
-        baseMs,
-        wholeMs(backOff?.max_interval, backOff ? baseMs * 10 : DEFAULT_MAX_BACK_OFF_MS),
-      ),
-    },
+    backOff,
   };
+}
+
+function compileBackOff(backOff: BackoffStrategy | undefined, place: Place): StreamPlan['backOff'] {
+  if (!backOff) return { baseMs: DEFAULT_BACK_OFF_MS, maxMs: DEFAULT_MAX_BACK_OFF_MS };
+  const baseMs = wholeMs(backOff.base_interval, DEFAULT_BACK_OFF_MS);
+  const maxMs = wholeMs(backOff.max_interval, baseMs * 10);
+  if (maxMs < baseMs) {
+    place
+      .field('max_interval')
+      .error('max_interval must be greater than or equal to the base_interval', {
+        expected: `at least ${baseMs / 1000}s`,
+        related: place.field('base_interval'),
+      });
+  }
+  return { baseMs, maxMs };
 }
 
 function compileLimit(limit: RateLimitSettings, place: Place): void {

@@ -169,16 +169,31 @@ test('control planes of the v2 API, limits without end and sources that are none
     ...{ api_type: 'GRPC', transport_api_version: 'V3' },
     grpc_services: [{ google_grpc: { target_uri: '127.0.0.1:1', stat_prefix: 'g' } }],
   };
-  const refused = (more: object): string =>
-    issuesOf(compile({ dynamic_resources: { ads_config: { ...api, ...more } } } as Bootstrap)).join(
-      '\n',
-    );
+  const static_resources = { clusters: [{ name: 'a' }] };
+  const refused = (more: object): string => {
+    const dynamic_resources = { ads_config: { ...api, ...more } };
+    return issuesOf(compile({ dynamic_resources, static_resources } as Bootstrap)).join('\n');
+  };
   assert.equal(refused({}), '');
   assert.match(refused({ transport_api_version: 'V2' }), /V2 xDS transport protocol version/);
   assert.match(
     refused({ rate_limit_settings: { fill_rate: Infinity } }),
     /must not be NaN nor Inf/,
   );
+  const pauses = (base_interval: number, max_interval?: number): object => ({
+    grpc_services: [
+      {
+        envoy_grpc: {
+          cluster_name: 'a',
+          retry_policy: { retry_back_off: { base_interval, max_interval } },
+        },
+      },
+    ],
+  });
+  const shortest = /retry_back_off\.max_interval: max_interval must be greater than or equal/;
+  assert.match(refused(pauses(1000, 900)), shortest);
+  assert.equal(refused(pauses(1000, 1000)), '');
+  assert.equal(refused(pauses(1000)), '');
   const layers = [{ name: 'far', rtds_layer: { name: 'x' } }];
   const missing = issuesOf(compile({ layered_runtime: { layers } } as Bootstrap)).join('\n');
   assert.match(missing, /Missing config source specifier/);
