@@ -222,7 +222,7 @@ uint64_t Check::intervalMs(bool is_well, Transition transition) const {
   const bool is_edge = transition == Transition::Pending;
   const plan::HealthCheck& plan = config_->plan();
   uint64_t base_ms = 0;
-  if (config_->cluster().stats().counted(stats::Cluster::Counter::UpstreamCxTotal) > 0) {
+  if (config_->hasTraffic()) {
     if (is_well) {
       base_ms = is_edge ? plan.healthy_edge_interval_ms : plan.interval_ms;
     } else {

@@ -12,6 +12,9 @@ Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
   auto config = std::make_shared<CheckConfig>();
   config->cluster_ = std::move(cluster);
   config->thread_ = thread;
+  // As the real server, where clusters of one name count together.
+  constexpr auto kCxTotal = static_cast<size_t>(stats::Cluster::Counter::UpstreamCxTotal);
+  config->had_traffic_ = config->cluster_->stats().counter(kCxTotal).value > 0;
   const plan::HealthCheck& plan = config->plan();
   for (const std::string& path : plan.event_logs) {
     auto file = logs.open(path);

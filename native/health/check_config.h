@@ -77,6 +77,10 @@ class CheckConfig {
   const net::SharedTransport* transport() const {
     return by_labels_ ? &cluster_->transportOf(*by_labels_) : nullptr;
   }
+  // Whether anybody has used the cluster, or the one that it has taken the place of. Any thread.
+  bool hasTraffic() const {
+    return had_traffic_ || cluster_->stats().counted(stats::Cluster::Counter::UpstreamCxTotal) > 0;
+  }
   // The cluster has a codec of HTTP/1 from here on.
   void showHttp1() const { cluster_->stats().showCompanions(); }
   // With the cluster's requests, as the real server.
@@ -94,6 +98,7 @@ class CheckConfig {
   std::shared_ptr<Stats> stats_;
   mutable Round round_;
   unsigned thread_ = 0;
+  bool had_traffic_ = false;
   std::vector<std::shared_ptr<log_files::LogFile>> event_logs_;
   http::ClientSettings client_;
   route::HeaderMutations mutations_;

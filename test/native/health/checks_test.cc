@@ -197,6 +197,26 @@ TEST("Checks that were quicker than the question for them count, unless they kne
   EXPECT_EQ(proxy.stat("cluster.origin.health_check.attempt"), 1u);
 }
 
+TEST("A cluster in the place of one that was used is checked as often as a used one") {
+  Origin origin(answering("well"));
+  plan::HealthCheck check = everyFewMs();
+  check.no_traffic_interval_ms = check.no_traffic_healthy_interval_ms = 60'000;
+  for (const bool is_used : {false, true}) {
+    Proxy proxy(httpPlan({origin.port()}));
+    Socket client = proxy.connect();
+    if (is_used) EXPECT(ask(client).starts_with("HTTP/1.1 200"));
+    plan::Update next = checkedPlan({origin.port()}, check);
+    next.listeners.clear();
+    next.route_tables.clear();
+    EXPECT(proxy.dataPlane().apply(next).empty());
+    const auto attempts = [&] { return proxy.stat("cluster.origin.health_check.attempt"); };
+    EXPECT(proxy.waitUntil([&] { return attempts() >= (is_used ? 4 : 1); }));
+    if (is_used) continue;
+    ::usleep(30'000);
+    EXPECT_EQ(attempts(), 1u);
+  }
+}
+
 TEST("A cluster waits for as many checks as it has hosts while the one before it goes on") {
   Origin before(answering("before"));
   Origin well(answering("well"));
