@@ -1,4 +1,5 @@
 // The names that a certificate is for.
+import { formatIp, parseIp } from '../plan/address/ip.js';
 import type { SubjectTest } from '../plan/service-plan.js';
 
 const TYPES: Readonly<Record<string, SubjectTest['type']>> = {
@@ -18,7 +19,14 @@ export function alternativeNames(
   )) {
     const type = TYPES[label];
     if (!type) continue;
-    names.push({ type, value: value.startsWith('"') ? (JSON.parse(value) as string) : value });
+    const plain = value.startsWith('"') ? (JSON.parse(value) as string) : value;
+    names.push({ type, value: type === 'IP_ADDRESS' ? canonicalIp(plain) : plain });
   }
   return names;
+}
+
+/** OpenSSL writes "FD00:0:0:0:0:0:0:1" where everybody else writes "fd00::1". */
+function canonicalIp(text: string): string {
+  const bytes = parseIp(text);
+  return bytes ? formatIp(bytes) : text;
 }

@@ -13,6 +13,7 @@ import type { TlsCertificate } from '../plan.gen.js';
 import type { PemFile } from '../service-plan.js';
 import type { SecretFinder } from '../secret-finder.js';
 import { ocspTimes } from './ocsp-times.js';
+import { unnamed } from './unnamed.js';
 
 // Files of a folder that is watched are followed where a secret names them.
 const CERTIFICATE = supportedFields<Certificate>(
@@ -29,9 +30,7 @@ const CERTIFICATE = supportedFields<Certificate>(
   ],
 );
 
-/** What the real server calls certificates that have no name: part of the hash of nothing. */
-const UNNAMED = 'unnamed_cert_e3b0c442';
-/** … and where it is of PKCS#12: of no hash. */
+/** What the real server calls those that have no name and are of PKCS#12. */
 const UNNAMED_PKCS12 = 'unnamed_cert_';
 
 export interface CertificatePlan {
@@ -53,7 +52,7 @@ export function compileCertificates(
     // A client may say that it has one, and say no more of it.
     !isServer && Object.keys(message).length === 0
       ? ('pending' as const)
-      : compileCertificate(message, place.field('tls_certificates').index(index), UNNAMED),
+      : compileCertificate(message, place.field('tls_certificates').index(index), undefined),
   );
   const configs = common.tls_certificate_sds_secret_configs ?? [];
   const named = configs.map((config, index) => {
@@ -81,7 +80,7 @@ export function compileCertificates(
 function compileCertificate(
   message: Certificate,
   place: Place,
-  name: string,
+  name: string | undefined,
 ): CertificatePlan | undefined {
   refuseOtherFields(place, message, CERTIFICATE);
   if (message.signed_certificate_timestamp) {
@@ -96,7 +95,7 @@ function compileCertificate(
   const ocsp = readOcspResponse(message.ocsp_staple, place.field('ocsp_staple'));
   if (!pkcs12 || !chain || !key || !password || !ocsp) return undefined;
   const rest = { parameters: message.tls_params ?? {}, place };
-  const more = { password, name, ...(ocsp.length > 0 && { ocsp_response: ocsp }) };
+  const more = { password, ...(ocsp.length > 0 && { ocsp_response: ocsp }) };
   const path = message.certificate_chain ?? message.pkcs12;
   const times = ocspTimes(ocsp);
   if (pkcs12.length > 0) {
@@ -107,7 +106,7 @@ function compileCertificate(
       return undefined;
     }
     return {
-      plan: { pkcs12, ...more, name: name === UNNAMED ? UNNAMED_PKCS12 : name },
+      plan: { pkcs12, ...more, name: name ?? UNNAMED_PKCS12 },
       file: { pem: certificateIn(pkcs12, password), path: pathOf(path) },
       ...rest,
     };
@@ -121,7 +120,7 @@ function compileCertificate(
     return undefined;
   }
   return {
-    plan: { chain, key, ...more },
+    plan: { chain, key, ...more, name: name ?? unnamed('cert', message.certificate_chain) },
     file: { pem: Buffer.from(chain), path: pathOf(path), ...(times && { ocsp: times }) },
     ...rest,
   };

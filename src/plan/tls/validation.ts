@@ -16,6 +16,7 @@ import { pathOf } from './certificates.js';
 import type { SecretFinder } from '../secret-finder.js';
 import { certificatesIn } from './pem.js';
 import { compileSpiffe, SPIFFE_TYPE, type SpiffePlan } from './spiffe.js';
+import { unnamed } from './unnamed.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';
 const VALIDATION = supportedFields<Validation>(`${PACKAGE}.CertificateValidationContext`, [
@@ -41,7 +42,6 @@ const COMBINED = supportedFields<Combined>(
   ['default_validation_context', 'validation_context_sds_secret_config'],
 );
 
-const UNNAMED = 'unnamed_ca_cert_e3b0c442';
 /** The number of each of them follows. */
 const UNNAMED_SPIFFE = 'unnamed_ca_cert';
 /** Where systems keep whom they trust. */
@@ -63,7 +63,8 @@ const OID = /^[0-2](\.\d+)+$/;
 export interface EffectiveValidation {
   readonly message: Validation;
   readonly place: Place;
-  readonly name: string;
+  /** Undefined: it has none. */
+  readonly name: string | undefined;
 }
 
 export interface ValidationPlan {
@@ -83,7 +84,7 @@ export function findValidation(
 ): EffectiveValidation | undefined {
   if (common.validation_context) {
     const at = place.field('validation_context');
-    return { message: common.validation_context, place: at, name: UNNAMED };
+    return { message: common.validation_context, place: at, name: undefined };
   }
   const config = common.validation_context_sds_secret_config;
   if (config) {
@@ -172,7 +173,7 @@ export function compileValidation({
     only_leaf_crl: message.only_verify_leaf_cert_crl,
     max_depth: message.max_verify_depth,
     hides_ca_list: message.suppress_client_ca_list,
-    name,
+    name: name ?? unnamed('ca_cert', message.trusted_ca),
   };
   return {
     plan,
@@ -206,7 +207,7 @@ function compileSpiffeValidation(
   message: Validation,
   place: Place,
   { trust, authorities }: SpiffePlan,
-  name: string,
+  name: string | undefined,
 ): ValidationPlan | undefined {
   const subjects = compileSubjects(message, place);
   if (!subjects) return undefined;
@@ -215,7 +216,7 @@ function compileSpiffeValidation(
     subjects: subjects.filter(({ kind }) => kind === SubjectMatch_Kind.URI),
     allows_expired: message.allow_expired_certificate,
     hides_ca_list: message.suppress_client_ca_list,
-    name: name === UNNAMED ? UNNAMED_SPIFFE : name,
+    name: name ?? UNNAMED_SPIFFE,
   };
   return { plan, authorities };
 }

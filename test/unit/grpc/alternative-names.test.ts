@@ -22,3 +22,10 @@ test('a name inside a quoted one is not a name', () => {
     { type: 'URI', value: 'x, DNS:evil.example' },
   ]);
 });
+
+test('addresses are written as in configurations, not as OpenSSL does', () => {
+  assert.deepEqual(alternativeNames('IP Address:FD00:A123:0:0:0:0:0:1, IP Address:10.0.0.1'), [
+    { type: 'IP_ADDRESS', value: 'fd00:a123::1' },
+    { type: 'IP_ADDRESS', value: '10.0.0.1' },
+  ]);
+});
