@@ -251,6 +251,7 @@ export class Server implements AdminHost, RestartHost {
     if (this.isEnding) return this.#admin?.close();
     await this.#discovery.start();
     if (this.#ending) return;
+    this.#spanExport.start();
     warnOfNoLimit(this.#configuration, this.log);
     this.log.info('config', 'all dependencies initialized. starting workers');
     this.#startNative();
