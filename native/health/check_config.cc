@@ -14,7 +14,7 @@ Result<std::shared_ptr<const CheckConfig>> CheckConfig::build(
   config->thread_ = thread;
   // As the real server, where clusters of one name count together.
   constexpr auto kCxTotal = static_cast<size_t>(stats::Cluster::Counter::UpstreamCxTotal);
-  config->had_traffic_ = config->cluster_->stats().counter(kCxTotal).value > 0;
+  config->had_traffic_ = config->cluster_->stats().counter(kCxTotal).used;
   const plan::HealthCheck& plan = config->plan();
   for (const std::string& path : plan.event_logs) {
     auto file = logs.open(path);

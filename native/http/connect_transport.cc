@@ -70,16 +70,19 @@ class ConnectTransport final : public net::WrappingTransport {
         }
         return Handshake::Failed;
       }
-      while (const size_t head_bytes = connectHeadBytes(rest_, before)) {
+      size_t looked_at = before;
+      while (const size_t head_bytes = connectHeadBytes(rest_, looked_at)) {
         const unsigned status = connectStatus({rest_.data(), head_bytes});
         if (isInterim(status)) {
           if (answer_) answer_->interim.append(rest_, 0, head_bytes);
           rest_.erase(0, head_bytes);
+          looked_at = 0;
           continue;
         }
         return finish(status, head_bytes);
       }
-      if (rest_.size() > kMaxAnswerBytes) return finish(0, rest_.size());
+      const size_t kept = rest_.size() + (answer_ ? answer_->interim.size() : 0);
+      if (kept > kMaxAnswerBytes) return finish(0, rest_.size());
     }
   }
 

@@ -2,7 +2,9 @@
 // the request beyond them. A client's stream is one, a try at a host another. The worker's thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +72,8 @@ class ChainOwner {
   virtual std::shared_ptr<const void> memo() const { return nullptr; }
   // More waits for the client than it should.
   virtual bool isAnswerBehind() const { return false; }
+  // So much of a body may be kept to be sent again; absent: as the connection has it.
+  virtual void limitKept(std::optional<uint32_t> /*bytes*/) {}
 
   // Of these two: false: it goes where it goes. The head's route, found again; by the newest table.
   virtual bool mayRouteAgain() const = 0;

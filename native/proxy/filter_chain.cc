@@ -37,7 +37,7 @@ void FilterChain::prepare(const FilterSet& set) {
                                       info.id, info.route, *notes_, &info.context().calls,
                                       info.table ? &*info.table : nullptr, info.missing_table});
   limits_[0] = limits_[1] = info.bufferLimit();
-  uncommon.request_limit.reset();
+  owner_.limitKept(std::nullopt);
 }
 
 // Of the filters that are on, from that one of the set on.

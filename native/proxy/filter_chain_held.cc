@@ -84,7 +84,7 @@ void FilterChain::letGo(Side side, Link& link, std::vector<std::unique_ptr<HeldM
 void FilterChain::limitRequest(uint32_t bytes) {
   limits_[static_cast<size_t>(Side::Request)] = bytes;
   // The router's, too: for what it may have to send again.
-  owner_.info().touchUncommon().request_limit = bytes;
+  owner_.limitKept(bytes);
   for (const Link* link : links_) {
     const HeldMessage* const held = link->held[static_cast<size_t>(Side::Request)];
     // Of HTTP/1 the end comes apart in the real server: who limits what it holds has held it by

@@ -12,13 +12,15 @@ bool Mirror::waitsForHost() {
   // Clusters of their own are made for filters alone.
   if (!names || !hosts->cluster_prefix.empty()) return false;
   const unsigned worker = context_->upstream.worker;
+  const net::Millis now = loop().now();
+  const upstream::KnownName* known = names->find(worker, wanted_->name, now);
+  if (known && known->failure.empty()) return false;
   if (!names->enter(worker)) {
     charge(503);
     return true;
   }
-  const upstream::KnownName* known = nullptr;
   using State = upstream::NameCache::State;
-  const State state = names->ask(worker, wanted_->name, loop().now(), *this, &known);
+  const State state = names->ask(worker, wanted_->name, now, *this, &known);
   if (state == State::Waits) {
     names_ = names;
     return true;
@@ -43,7 +45,8 @@ void Mirror::onName(const upstream::KnownName& name) {
   } else {
     charge(503);
   }
-  if (attempt_.isActive()) return;
+  // A copy that failed at once, of which all was here, is at rest by now.
+  if (!context_ || attempt_.isActive()) return;
   dropBody();
   if (sender_) sender_->onMirrorWritable();
   restIfOver();

@@ -89,4 +89,8 @@ std::shared_ptr<const void> StreamChain::memo() const { return stream_.memo(); }
 
 bool StreamChain::isAnswerBehind() const { return stream_.hasClient() && stream_.isClientBehind(); }
 
+void StreamChain::limitKept(std::optional<uint32_t> bytes) {
+  stream_.info().touchUncommon().request_limit = bytes;
+}
+
 }  // namespace fairlead::proxy

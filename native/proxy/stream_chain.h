@@ -45,6 +45,7 @@ class StreamChain final : private ChainOwner, public FilterChain {
   filters::OtherRequest::Outcome requestInstead(const filters::OtherRequest& other) override;
   std::shared_ptr<const void> memo() const override;
   bool isAnswerBehind() const override;
+  void limitKept(std::optional<uint32_t> bytes) override;
   bool mayRouteAgain() const override { return true; }
   void findRouteAgain(http::RequestHead& head) override;
   void renewRoute(http::RequestHead& head) override;

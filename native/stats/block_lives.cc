@@ -29,6 +29,7 @@ void leave(size_t index, SparseCounts* here, SparseCounts* there) {
 
 void BlockBase::succeed(std::shared_ptr<BlockBase> before) {
   shareOwnShard(*before);
+  is_hidden_ = before->is_hidden_;
   memory_ = std::move(before->memory_);
   // A configuration may want others.
   if (memory_) std::ranges::for_each(memory_->rejected, [](auto& names) { names.clear(); });

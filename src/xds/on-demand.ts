@@ -1,7 +1,7 @@
 // What requests wait for, as the filter on_demand has them: virtual hosts, routes and clusters that are
 // asked for when the first request wants them.
 import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
-import { unawaited } from '../base/bugs.js';
+import { guarded, unawaited } from '../base/bugs.js';
 import type { NativeProxy, RequestDemand } from '../native.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
@@ -19,6 +19,8 @@ export interface DemandHost {
   askForHost(name: string): boolean;
   askForRoutes(table: string, onDone: () => void): boolean;
   isStatic(cluster: string): boolean;
+  /** No worker has it yet, or still the one that it replaces. */
+  isWarming(cluster: string): boolean;
   /** Resolves when the hosts of the cluster have come, or are not waited for. */
   warmed(cluster: string): Promise<void>;
 }
@@ -40,7 +42,8 @@ export class Demands {
       this.#met(demand),
     );
     native.onDemands((demands) => {
-      for (const demand of demands) this.#take(demand);
+      // What is wrong with one is not to lose the others.
+      for (const demand of demands) guarded('what a request waits for', () => this.#take(demand))();
     });
   }
 
@@ -103,7 +106,11 @@ class ClustersOnDemand {
 
   /** False: nobody can be asked, or it is there. */
   ask({ source: number, name }: RequestDemand): boolean {
-    if (this.#current.has(name) || this.#host.isStatic(name)) return false;
+    if (this.#current.has(name) || this.#host.isStatic(name)) {
+      if (!this.#host.isWarming(name)) return false;
+      this.#tellOnceThere(number, name);
+      return true;
+    }
     const known = this.#subscriptions.get(number);
     const collected = this.#sources.find(number);
     if (!collected) return false;
@@ -185,9 +192,9 @@ class ClustersOnDemand {
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
         this.#host.hosts.expect(plan);
         this.#host.hosts.follow(plan);
-        unawaited('a cluster on demand', this.#warm(source, plan));
+        this.#tellOnceThere(source, name);
       }
-      for (const name of there) this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
+      for (const name of there) this.#tellOnceThere(source, name);
       return undefined;
     };
   }
@@ -197,8 +204,11 @@ class ClustersOnDemand {
     this.#unused.delete(source);
   }
 
-  async #warm(source: number, { cluster: { name = '' } }: ClusterPlan): Promise<void> {
-    await this.#host.warmed(name);
-    this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
+  /** Whoever waits goes by what workers have. */
+  #tellOnceThere(source: number, name: string): void {
+    const told = this.#host
+      .warmed(name)
+      .then(() => this.#onMet({ kind: Demand_Kind.CLUSTER, source, name }));
+    unawaited('a cluster on demand', told);
   }
 }

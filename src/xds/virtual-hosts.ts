@@ -41,6 +41,8 @@ export class VirtualHostSubscription {
   readonly #answered = new Set<string>();
   /** Asked for, and not answered yet. */
   readonly #waiting = new Set<string>();
+  /** Those of them of which an answer is to come: one that is refused answers nobody. */
+  readonly #pending = new Set<string>();
 
   constructor(plan: VhdsPlan, native: NativeProxy, host: Subscribing, events: VhdsEvents) {
     this.#plan = plan;
@@ -54,8 +56,12 @@ export class VirtualHostSubscription {
         target: `VHDS ${plan.name}`,
         prefix: `${plan.name}/`,
         judge: (resources, version) => this.#judge(resources, version),
+        onRejected: () => this.#pending.clear(),
         onAnswered: (names) => {
-          for (const name of names) if (this.#waiting.delete(name)) this.#answered.add(name);
+          for (const name of names) {
+            this.#pending.delete(name);
+            if (this.#waiting.delete(name)) this.#answered.add(name);
+          }
           events.onAnswered(names);
         },
       },
@@ -78,8 +84,10 @@ export class VirtualHostSubscription {
   /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or all of it is known. */
   ask(name: string): boolean {
     if (this.#names.has(name) || this.#answered.has(name)) return false;
+    const isPending = this.#pending.has(name);
     this.#waiting.add(name);
-    return this.#subscription.ask(name, true);
+    this.#pending.add(name);
+    return this.#subscription.ask(name, isPending);
   }
 
   stop(): void {

@@ -154,6 +154,7 @@ export class Xds {
       askForHost: (name) => this.#askForHost(name),
       askForRoutes: (table, onDone) => this.#askForRoutes(table, onDone),
       isStatic: (name) => this.#clusterNames().has(name),
+      isWarming: (name) => this.#hosts.isWarming(name),
       warmed: (name) => this.#hosts.warmed(name),
     });
     const needs: NeedSources = {
@@ -370,9 +371,10 @@ export class Xds {
   }
 
   #askForRoutes(table: string, onDone: () => void): boolean {
-    const isAsked = [...this.#scopes.values()].some((one) => one.ask(table));
+    for (const one of this.#scopes.values()) one.ask(table);
     const routes = [...this.#routes.values()].find((one) => one.fills(table));
-    if (!isAsked || !routes) return false;
+    // Somebody else may have asked for them, and wait.
+    if (!routes || routes.isArrived) return false;
     unawaited('routes on demand', routes.arrived.then(onDone));
     return true;
   }

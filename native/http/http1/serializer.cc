@@ -132,7 +132,8 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
     body = OutBody::Chunked;
   }
   formatNames(names, to, head.names, form.proper_case);
-  return finishHead(batch, begin, names, to, end || form.to_head ? OutBody::None : body);
+  return finishHead(batch, begin, names, to,
+                    end || (form.to_head && !form.to_tunnel) ? OutBody::None : body);
 }
 
 WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end,

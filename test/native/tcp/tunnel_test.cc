@@ -206,6 +206,41 @@ TEST("Interim answers to a CONNECT over HTTP/1 count, and half an answer is none
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_protocol_error"), 1u);
 }
 
+TEST("An answer to CONNECT is found behind an interim one that ends in a read of its own") {
+  const DescriptorsBalance balance;
+  Origin origin([&](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write("HTTP/1.1 103 Early Hints\r\n\r");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    socket.write("\nHTTP/1.1 200 OK\r\n\r\nhello\r\n\r\n");
+  });
+  plan::Update plan = tunnelingPlan(origin.port());
+  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  EXPECT_EQ(client.readAll(), std::string("hello\r\n\r\n"));
+  client.close();
+  proxy.expectQuiet();
+}
+
+TEST("A host that answers CONNECT with interim answers without end is given up") {
+  const DescriptorsBalance balance;
+  Origin origin([&](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    std::string many;
+    for (int i = 0; i < 10'000; ++i) many += "HTTP/1.1 103 Early Hints\r\nx-a: b\r\n\r\n";
+    socket.write(many);
+    socket.readAll();
+  });
+  plan::Update plan = tunnelingPlan(origin.port());
+  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  EXPECT_EQ(client.readAll(), std::string());
+  client.close();
+  proxy.expectQuiet();
+}
+
 TEST("A tunnel by POST goes over HTTP/1 as well") {
   const DescriptorsBalance balance;
   Origin origin([](Socket& socket, int) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { NativeProxy } from '../../../src/native.js';
 import type { Wanted } from '../../../src/xds/control-planes.js';
 import type { Subscribing } from '../../../src/xds/subscription.js';
+import type { Updates } from '../../../src/xds/updates.js';
 import { VirtualHostSubscription } from '../../../src/xds/virtual-hosts.js';
 
 function start(): {
@@ -10,25 +11,27 @@ function start(): {
   readonly asked: string[];
   readonly told: string[];
   readonly wanted: () => Wanted | undefined;
+  readonly refuse: () => void;
 } {
   const asked: string[] = [];
   const told: string[] = [];
   let wanted: Wanted | undefined;
+  let updates: Updates | undefined;
   const native = {
     addVhdsStats: () => 'vhds.',
     removeStats: () => undefined,
   } as unknown as NativeProxy;
   const host = {
     planes: {
-      transport: (wants: Wanted) => {
+      transport: (wants: Wanted, ofThem: Updates) => {
         wanted = wants;
-        const ask = (name: string, isOnce: boolean): void => {
-          assert.ok(isOnce);
-          asked.push(name);
-        };
+        updates = ofThem;
+        const ask = (name: string, isOnce: boolean): void =>
+          void asked.push(isOnce ? `${name} once` : name);
         return { start: () => undefined, stop: () => undefined, refresh: () => undefined, ask };
       },
     },
+    stats: { countSeldom: () => undefined },
     targets: { add: () => () => undefined },
   } as unknown as Subscribing;
   const plan = {
@@ -41,7 +44,13 @@ function start(): {
     onAnswered: (names) => told.push(...names),
   });
   hosts.start(() => undefined);
-  return { hosts, asked, told, wanted: () => wanted };
+  return {
+    hosts,
+    asked,
+    told,
+    wanted: () => wanted,
+    refuse: () => updates?.count('update_rejected'),
+  };
 }
 
 test('who waits for virtual hosts waits no more when nobody is asked for them', () => {
@@ -62,4 +71,16 @@ test('a virtual host that came unasked is asked for once it is gone, and then no
   wanted()?.onAnswered?.(['r/a'], []);
   assert.equal(hosts.ask('r/a'), false);
   assert.deepEqual(asked, ['r/a']);
+});
+
+test('a virtual host is asked for once by each who has it, until an answer comes or is refused', () => {
+  const { hosts, asked, told, refuse } = start();
+  for (let i = 0; i < 2; ++i) assert.ok(hosts.ask('r/a'));
+  assert.deepEqual(asked.splice(0), ['r/a', 'r/a once']);
+  refuse();
+  assert.ok(hosts.ask('r/a'));
+  assert.deepEqual(asked, ['r/a']);
+  // Who waited before waits still.
+  hosts.end();
+  assert.deepEqual(told, ['r/a']);
 });

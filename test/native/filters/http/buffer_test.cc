@@ -85,7 +85,8 @@ TEST("The limit may be larger than the connection's, and routes have their own o
 
 TEST("What is kept to be sent again is as long as what is held, whatever its connection may hold") {
   const std::string body(50, 'x');
-  const auto answerTo = [&body](uint32_t of_connection, uint32_t of_filter) {
+  const auto answerTo = [&body](uint32_t of_connection, uint32_t of_filter,
+                                bool filters_tries = false) {
     Origin origin([](Socket& socket, int number) {
       socket.readMessage();
       socket.write(number == 0 ? "HTTP/1.1 503 x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -93,6 +94,9 @@ TEST("What is kept to be sent again is as long as what is held, whatever its con
     });
     plan::Update plan = withBuffer(origin.port(), of_filter);
     plan.listeners[0].per_connection_buffer_limit_bytes = of_connection;
+    if (filters_tries) {
+      managerOf(plan).router->upstream_filters.push_back(managerOf(plan).http_filters[0]);
+    }
     plan::RetryPolicy& policy =
         plan.route_tables[0].virtual_hosts[0].routes[0].cluster->retry.emplace();
     policy.retry_on = "5xx";
@@ -105,6 +109,8 @@ TEST("What is kept to be sent again is as long as what is held, whatever its con
   };
   EXPECT_EQ(answerTo(20, 100), std::string("HTTP/1.1 200"));
   EXPECT_EQ(answerTo(20, 40), std::string("HTTP/1.1 413"));
+  // Filters of tries have limits of their own.
+  EXPECT_EQ(answerTo(20, 100, true), std::string("HTTP/1.1 200"));
 }
 
 TEST("A client that leaves in the middle leaves nothing behind") {

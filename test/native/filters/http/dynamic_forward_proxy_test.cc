@@ -424,6 +424,22 @@ TEST("A copy whose host is nowhere, or that may not wait, counts as answered so"
   EXPECT(busy.waitFor("cluster.origin.upstream_rq_503", 1));
 }
 
+TEST("A whole copy whose host is found, and where no request may go, is over") {
+  Origin own(answering("own"));
+  const auto names = std::make_shared<Names>();
+  plan::Update plan = copyingPlan(own.port());
+  plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false, {}, {}});
+  Proxy proxy(plan, optionsWith(names));
+  Socket client = proxy.connect();
+  ask(client, "a.test");
+  EXPECT(has(client.readMessage(), "own"));
+  EXPECT(proxy.waitUntil([&] { return !names->asked().empty(); }));
+  proxy.dataPlane().apply(answerOf("a.test:80", own.port()));
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_503", 1));
+  client.close();
+  proxy.expectQuiet();
+}
+
 TEST("A copy that is not whole when its client leaves waits no longer") {
   Origin own([](Socket& socket, int) { socket.readAll(); });
   const auto names = std::make_shared<Names>();
