@@ -161,8 +161,8 @@ export interface NativeProxy extends StatsAddon {
   returnBudget(cluster: string, budget: ClusterBudget): void;
   /** From here on there is `cluster.<name>.http2.`. */
   addHttp2Stats(cluster: string): void;
-  /** From here on there are statistics that begin so: "grpc.<prefix>.". */
-  addGoogleGrpcStats(statPrefix: string): string;
+  /** From here on there are statistics that begin so: "<owner>grpc.<prefix>."; `owner`: "sds.a.", or empty. */
+  addGoogleGrpcStats(statPrefix: string, owner: string): string;
   /** From here on there are statistics that begin so: "tracing.<kind>.". */
   addTracerStats(kind: 'zipkin' | 'opentelemetry' | 'datadog' | 'skywalking'): string;
   /** From here on there are statistics that begin so: "cluster_manager.cds.". */

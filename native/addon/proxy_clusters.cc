@@ -129,7 +129,8 @@ void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
   const std::string prefix = info[0].ToString().Utf8Value();
-  return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix));
+  const std::string owner = info[1].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix, owner));
 }
 
 Napi::Value ProxyClusters::addTracerStats(const Napi::CallbackInfo& info) {

@@ -158,8 +158,8 @@ class DataPlane {
   stats::Registry& stats() { return registry_; }
   // Statistics that the control plane counts by itself: they are there from here on.
   void addHttp2Stats(upstream::Cluster& cluster);
-  // Returns how their names begin: "grpc.<prefix>.".
-  const std::string& addGoogleGrpcStats(std::string_view stat_prefix);
+  // Returns how their names begin: "grpc.<prefix>.", behind how the statistics of their owner do.
+  const std::string& addGoogleGrpcStats(std::string_view stat_prefix, const std::string& owner);
   // Of listeners that come by LDS: "listener_manager.lds.".
   const std::string& addLdsStats();
   // Of clusters that come by CDS: "cluster_manager.cds.".
@@ -244,6 +244,7 @@ class DataPlane {
 
  private:
   void endWait(const std::string& cluster, Delta* delta);
+  stats::Scope scopeWithin(const std::string& owner, std::string_view part) const;
   void applyToProcess(const plan::Update& update);
   // Workers look which of their connections drain.
   void tellDrain();

@@ -16,8 +16,11 @@ void DataPlane::addHttp2Stats(upstream::Cluster& cluster) {
       registry_.create<stats::Http2Codec>(innerScope(cluster.stats().scope(), "http2.")));
 }
 
-const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
-  other_stats_.push_back(registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
+const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix,
+                                                 const std::string& owner) {
+  const stats::Scope scope = stats::googleGrpcScope(stat_prefix);
+  other_stats_.push_back(registry_.create<stats::GoogleGrpc>(
+      owner.empty() ? scope : scopeWithin(owner, scope.prefix)));
   return other_stats_.back()->scope().prefix;
 }
 
@@ -79,13 +82,18 @@ const std::string& DataPlane::addOdcdsStats() {
 }
 
 const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
-  const auto owner =
-      std::find_if(other_stats_.begin(), other_stats_.end(),
-                   [&prefix](const auto& block) { return block->scope().prefix == prefix; });
-  other_stats_.push_back(registry_.create<stats::ControlPlane>(
-      owner == other_stats_.end() ? plainScope(prefix + "control_plane.")
-                                  : innerScope((*owner)->scope(), "control_plane.")));
+  other_stats_.push_back(
+      registry_.create<stats::ControlPlane>(scopeWithin(prefix, "control_plane.")));
   return other_stats_.back()->scope().prefix;
+}
+
+// With the labels of the owner, which is known by how its names begin.
+stats::Scope DataPlane::scopeWithin(const std::string& owner, std::string_view part) const {
+  const auto found =
+      std::find_if(other_stats_.begin(), other_stats_.end(),
+                   [&owner](const auto& block) { return block->scope().prefix == owner; });
+  return found == other_stats_.end() ? plainScope(owner + std::string(part))
+                                     : innerScope((*found)->scope(), part);
 }
 
 const std::string& DataPlane::addLoadReporterStats() {

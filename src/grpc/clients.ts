@@ -24,12 +24,17 @@ export class GrpcClients {
     this.#keepsIdle = keepsIdle;
   }
 
-  /** The library is loaded only where it is used. */
-  async make(service: GrpcServicePlan): Promise<GrpcClient> {
+  /**
+   * The library is loaded only where it is used. `owner`: how the statistics begin, with a dot, of what
+   * has the client for itself: its statistics are among them, and go with it; empty: they stay.
+   */
+  async make(service: GrpcServicePlan, owner = ''): Promise<GrpcClient> {
     if (service.kind === 'envoy') return this.#makeClusterClient(service);
     const { GoogleClient } = await import('./google-client.js');
-    const prefix = this.#native.addGoogleGrpcStats(service.statPrefix);
-    return new GoogleClient(service, prefix, this.#stats);
+    const prefix = this.#native.addGoogleGrpcStats(service.statPrefix, owner);
+    return new GoogleClient(service, prefix, this.#stats, () => {
+      if (owner !== '') this.#native.removeStats(prefix);
+    });
   }
 
   #makeClusterClient(service: EnvoyGrpcPlan): GrpcClient {

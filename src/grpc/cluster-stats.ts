@@ -19,6 +19,7 @@ export type ClusterNative = Pick<
   | 'countAnswer'
   | 'addHttp2Stats'
   | 'addGoogleGrpcStats'
+  | 'removeStats'
   | 'clusterPrefix'
   | 'addTo'
 >;

@@ -12,7 +12,7 @@ import { guarded } from '../base/bugs.js';
 import type { GrpcClient, GrpcStream, GrpcStreamEvents } from './client.js';
 import type { StatsHost } from './cluster-stats.js';
 import type { GoogleGrpcPlan } from '../plan/service-plan.js';
-import { GRPC_CODES } from './status.js';
+import { GRPC_CODES, type GrpcStatus } from './status.js';
 
 const WHERE = 'a google_grpc stream';
 
@@ -27,9 +27,11 @@ export class GoogleClient implements GrpcClient {
   readonly #stats: StatsHost;
   readonly #prefix: string;
   readonly #client: Client;
+  readonly #onClosed: () => void;
 
   /** `prefix`: how its statistics begin. */
-  constructor(service: GoogleGrpcPlan, prefix: string, stats: StatsHost) {
+  constructor(service: GoogleGrpcPlan, prefix: string, stats: StatsHost, onClosed: () => void) {
+    this.#onClosed = onClosed;
     this.#service = service;
     this.#stats = stats;
     this.#prefix = prefix;
@@ -58,12 +60,12 @@ export class GoogleClient implements GrpcClient {
     call.on('error', () => undefined);
     call.on(
       'status',
-      guarded(WHERE, ({ code, details }: StatusObject) => {
-        const known = GRPC_CODES[code] === undefined ? GRPC_CODES.indexOf('UNKNOWN') : code;
-        this.#stats.count(`${this.#prefix}streams_closed_${known}`);
+      guarded(WHERE, (status: StatusObject) => {
+        const { code, message } = endOf(status);
+        this.#stats.count(`${this.#prefix}streams_closed_${GRPC_CODES.indexOf(code)}`);
         if (isOver) return;
         isOver = true;
-        events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });
+        events.onEnd({ code, message });
       }),
     );
     const client = this.#client;
@@ -84,7 +86,17 @@ export class GoogleClient implements GrpcClient {
 
   close(): void {
     this.#client.close();
+    this.#onClosed();
   }
+}
+
+/** As the real server: a stream that could not even begin has ended by a fault of its own. */
+function endOf({ code, details, metadata }: StatusObject): GrpcStatus {
+  const known = GRPC_CODES[code] ?? 'UNKNOWN';
+  const isOfLibrary = Object.keys(metadata.getMap()).length === 0;
+  return known === 'UNAVAILABLE' && isOfLibrary
+    ? { code: 'INTERNAL', message: details }
+    : { code: known, message: details };
 }
 
 function channelCredentials({

@@ -5,7 +5,6 @@ import type { PlainObject } from '../config/values/objects.js';
 import type { ClusterNative } from '../grpc/cluster-stats.js';
 import { ClusterHttp, type TextAnswer } from '../http/cluster-http.js';
 import type { NativeProxy } from '../native.js';
-import type { GrpcServicePlan } from '../plan/service-plan.js';
 import type { RestSource, Source, StreamPlan } from '../plan/sources.js';
 import { ADS_DELTA, ADS_STREAM, type DiscoveryApi } from './api.js';
 import { FileSubscription } from './file-subscription.js';
@@ -137,13 +136,12 @@ export class ControlPlanes {
 
   #mux(plan: StreamPlan, owner: string, method: string): Mux {
     const { native, node, clients } = this.#host;
-    const make = async (service: GrpcServicePlan) => (await clients()).make(service);
     const statPrefix = native.addControlPlaneStats(owner);
     return new Mux(plan, this.#host, {
       statPrefix,
       method,
       node: node.bytes,
-      makeClient: () => make(plan.service),
+      makeClient: async () => (await clients()).make(plan.service, owner),
       onStop: () => native.removeStats(statPrefix),
     });
   }

@@ -24,6 +24,7 @@ async function played() {
     countAnswer: () => undefined,
     addHttp2Stats: () => undefined,
     addGoogleGrpcStats: () => '',
+    removeStats: () => undefined,
     clusterPrefix: () => (isThere ? 'cluster.late.' : undefined),
     addTo: () => true,
   } as ClusterNative;

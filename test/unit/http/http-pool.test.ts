@@ -32,6 +32,7 @@ async function pool(
     addHttp2Stats: () => undefined,
     addTo: () => true,
     addGoogleGrpcStats: () => '',
+    removeStats: () => undefined,
     clusterPrefix: () => '',
   };
   const stats = {
