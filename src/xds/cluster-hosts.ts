@@ -12,7 +12,7 @@ import type { DiscoveredPlace } from '../plan/discovered.js';
 import { releaseSecrets, type HeldSecret } from '../plan/live-sources.js';
 import type { Assignment } from '../plan/plan.gen.js';
 import type { SecretRequest } from '../plan/secret-request.js';
-import type { TlsSocketPlan } from '../plan/tls-socket.js';
+import type { ClusterSocket, TlsSocketPlan } from '../plan/tls-socket.js';
 import type { HostSources } from './clusters.js';
 import { AssignmentBatch } from './assignment-batch.js';
 import { EndpointSubscription } from './endpoints.js';
@@ -205,6 +205,24 @@ export class ClusterHosts implements HostSources {
     const one = new EndpointSubscription(plan, targets, this.#context, this.#host);
     this.#endpoints.set(plan.cluster, one);
     return one;
+  }
+
+  /** Of static clusters, as they start: statistics say which have not all that they need yet. */
+  showWarming(sockets: readonly ClusterSocket[]): void {
+    const needs = new Map<string, Promise<unknown>[]>();
+    const need = (cluster: string, one: Promise<unknown>): void => {
+      needs.set(cluster, [...(needs.get(cluster) ?? []), one]);
+    };
+    for (const one of this.#endpoints.values()) need(one.cluster, one.warmed);
+    for (const { cluster, socket } of sockets) {
+      const secrets = this.#secrets.needed(socket);
+      if (secrets) need(cluster, secrets);
+    }
+    for (const [cluster, all] of needs) {
+      this.#native.setWarming(cluster, true);
+      const warm = Promise.all(all).then(() => this.#native.setWarming(cluster, false));
+      unawaited('what a cluster waits for', warm);
+    }
   }
 
   stop(): void {

@@ -19,8 +19,6 @@ export interface DemandHost {
   askForHost(name: string): boolean;
   askForRoutes(table: string, onDone: () => void): boolean;
   isStatic(cluster: string): boolean;
-  /** No worker has it yet, or still the one that it replaces. */
-  isWarming(cluster: string): boolean;
   /** Resolves when the hosts of the cluster have come, or are not waited for. */
   warmed(cluster: string): Promise<void>;
 }
@@ -107,7 +105,7 @@ class ClustersOnDemand {
   /** False: nobody can be asked, or it is there. */
   ask({ source: number, name }: RequestDemand): boolean {
     if (this.#current.has(name) || this.#host.isStatic(name)) {
-      if (!this.#host.isWarming(name)) return false;
+      if (!this.#host.hosts.isWarming(name)) return false;
       this.#tellOnceThere(number, name);
       return true;
     }

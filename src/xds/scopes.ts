@@ -105,13 +105,13 @@ export class ScopeSubscription {
     this.#subscription.start(onFirst);
   }
 
-  /** A request wants the table of that slot; false: it is none of these. */
-  ask(slot: string): boolean {
+  /** A request wants the table of that slot, which may be none of these. */
+  ask(slot: string): void {
     const begin = this.#lazy.get(slot);
+    if (!begin) return;
     this.#lazy.delete(slot);
-    begin?.();
-    if (begin) this.#countActive();
-    return begin !== undefined;
+    begin();
+    this.#countActive();
   }
 
   stop(): void {

@@ -16,7 +16,6 @@ import type { DynamicListener } from './departures.js';
 import type { RefusedListener } from './listener-refusals.js';
 import { ListenerSubscription, type ListenerHost } from './listeners.js';
 import { LISTENERS } from './waiting-listeners.js';
-import type { EndpointSubscription } from './endpoints.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { needsOf, type NeedSources } from './listener-needs.js';
@@ -154,7 +153,6 @@ export class Xds {
       askForHost: (name) => this.#askForHost(name),
       askForRoutes: (table, onDone) => this.#askForRoutes(table, onDone),
       isStatic: (name) => this.#clusterNames().has(name),
-      isWarming: (name) => this.#hosts.isWarming(name),
       warmed: (name) => this.#hosts.warmed(name),
     });
     const needs: NeedSources = {
@@ -185,24 +183,6 @@ export class Xds {
       });
   }
 
-  /** Of static clusters: statistics say that they have not all that they need yet. */
-  #warm(hosts: readonly EndpointSubscription[]): void {
-    const needs = new Map<string, Promise<unknown>[]>();
-    const need = (cluster: string, one: Promise<unknown>): void => {
-      needs.set(cluster, [...(needs.get(cluster) ?? []), one]);
-    };
-    for (const one of hosts) need(one.cluster, one.warmed);
-    for (const { cluster, socket } of this.#clusterTls) {
-      const secrets = this.#secrets.needed(socket);
-      if (secrets) need(cluster, secrets);
-    }
-    for (const [cluster, all] of needs) {
-      this.#native.setWarming(cluster, true);
-      const warm = Promise.all(all).then(() => this.#native.setWarming(cluster, false));
-      unawaited('what a cluster waits for', warm);
-    }
-  }
-
   /**
    * In the order of the real server: the runtime, hosts of static clusters and secrets, clusters of
    * CDS with their hosts (`onClusters`), routes and listeners. Resolves when all of it has come, or is
@@ -212,7 +192,7 @@ export class Xds {
     // Control planes may be behind them.
     this.#secrets.start();
     const hosts = [...this.#hosts.endpoints.values()];
-    this.#warm(hosts);
+    this.#hosts.showWarming(this.#clusterTls);
     for (const one of hosts) if (one.isOfFile) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;

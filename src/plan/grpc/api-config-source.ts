@@ -1,13 +1,13 @@
 // A control plane that is asked for resources (envoy.config.core.v3.ApiConfigSource): over gRPC or REST.
 import type {
   envoy_config_core_v3_ApiConfigSource as ApiConfigSource,
-  envoy_config_core_v3_BackoffStrategy as BackoffStrategy,
   envoy_config_core_v3_RateLimitSettings as RateLimitSettings,
   envoy_extensions_config_validators_minimum_clusters_v3_MinimumClustersValidator as MinimumClusters,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
 import type { CompileContext } from '../extension.js';
 import { nodeRequired } from '../message/node-required.js';
+import { compileBackOff } from '../message/back-off.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -189,10 +189,11 @@ function compileStream(
   if (!service) return undefined;
   const limit = api.rate_limit_settings;
   if (limit) compileLimit(limit, place.field('rate_limit_settings'));
-  const backOff = compileBackOff(
-    message.envoy_grpc?.retry_policy?.retry_back_off,
-    at.field('envoy_grpc').field('retry_policy').field('retry_back_off'),
-  );
+  const said = message.envoy_grpc?.retry_policy?.retry_back_off;
+  const saidAt = at.field('envoy_grpc').field('retry_policy').field('retry_back_off');
+  const backOff = said
+    ? compileBackOff(said, saidAt, DEFAULT_BACK_OFF_MS)
+    : { baseMs: DEFAULT_BACK_OFF_MS, maxMs: DEFAULT_MAX_BACK_OFF_MS };
   const minClusters = compileValidators(api, place.field('config_validators'));
   return {
     isDelta: api.api_type?.endsWith('DELTA_GRPC') ?? false,
@@ -207,21 +208,6 @@ function compileStream(
     }),
     backOff,
   };
-}
-
-function compileBackOff(backOff: BackoffStrategy | undefined, place: Place): StreamPlan['backOff'] {
-  if (!backOff) return { baseMs: DEFAULT_BACK_OFF_MS, maxMs: DEFAULT_MAX_BACK_OFF_MS };
-  const baseMs = wholeMs(backOff.base_interval, DEFAULT_BACK_OFF_MS);
-  const maxMs = wholeMs(backOff.max_interval, baseMs * 10);
-  if (maxMs < baseMs) {
-    place
-      .field('max_interval')
-      .error('max_interval must be greater than or equal to the base_interval', {
-        expected: `at least ${baseMs / 1000}s`,
-        related: place.field('base_interval'),
-      });
-  }
-  return { baseMs, maxMs };
 }
 
 function compileLimit(limit: RateLimitSettings, place: Place): void {

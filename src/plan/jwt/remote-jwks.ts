@@ -7,6 +7,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import type { HttpSource, JwksSource } from '../jwks-source.js';
+import { compileBackOff } from '../message/back-off.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -92,17 +93,12 @@ export function compileRetries(
     return { retries: 0, backOff: { baseMs: DEFAULT_BACK_OFF_MS, maxMs: DEFAULT_BACK_OFF_MS } };
   }
   refuseOtherFields(place, message, RETRY);
-  const baseMs = wholeMs(message.retry_back_off?.base_interval, DEFAULT_BACK_OFF_MS);
-  const maxMs = wholeMs(message.retry_back_off?.max_interval, baseMs * 10);
-  if (maxMs < baseMs) {
-    place
-      .field('retry_back_off')
-      .error('max_interval must be greater than or equal to the base_interval');
-  }
+  const at = place.field('retry_back_off');
+  const backOff = compileBackOff(message.retry_back_off ?? {}, at, DEFAULT_BACK_OFF_MS);
   // As the real server: the longest pause is how long a try may take.
-  const isShorter = timeoutMs === 0 || maxMs < timeoutMs;
+  const isShorter = timeoutMs === 0 || backOff.maxMs < timeoutMs;
   return {
-    ...{ retries: message.num_retries ?? 1, backOff: { baseMs, maxMs } },
-    ...(isShorter && { tryMs: maxMs }),
+    ...{ retries: message.num_retries ?? 1, backOff },
+    ...(isShorter && { tryMs: backOff.maxMs }),
   };
 }

@@ -10,6 +10,7 @@ import { nearestName } from '../../base/suggest.js';
 import { findExtension, type CompileContext } from '../extension.js';
 import { unregistered } from '../known-extensions.js';
 import { compileHeaderMatcher } from '../match/matchers.js';
+import { refuseShorter } from '../message/back-off.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -164,14 +165,11 @@ function compileBackOff(
   const base = Math.max(1, wholeMs(backOff.base_interval, 1));
   if (backOff.max_interval === undefined) return { base_interval_ms: base };
   const max = Math.max(1, wholeMs(backOff.max_interval, 1));
-  if (max < base) {
-    place
-      .field('max_interval')
-      .error('retry_policy.max_interval must greater than or equal to the base_interval', {
-        expected: `at least ${base / 1000}s`,
-        related: place.field('base_interval'),
-      });
-  }
+  refuseShorter(
+    { baseMs: base, maxMs: max },
+    place,
+    'retry_policy.max_interval must greater than or equal to the base_interval',
+  );
   return { base_interval_ms: base, max_interval_ms: max };
 }
 

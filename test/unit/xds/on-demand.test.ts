@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { NativeProxy, RequestDemand } from '../../../src/native.js';
 import { ClusterSources } from '../../../src/plan/cluster-sources.js';
 import { Demand_Kind } from '../../../src/plan/plan.gen.js';
+import type { HostSources } from '../../../src/xds/clusters.js';
 import { Demands, type DemandHost } from '../../../src/xds/on-demand.js';
 import type { Subscribing } from '../../../src/xds/subscription.js';
 
@@ -33,7 +34,7 @@ test('who wants a cluster that is there is told at once; who wants one that warm
   const warmed = new Promise<void>((resolve) => (warm = resolve));
   const { demand, told } = start({
     isStatic: () => true,
-    isWarming: (name) => name === 'warming',
+    hosts: { isWarming: (name) => name === 'warming' } as Partial<HostSources> as HostSources,
     warmed: () => warmed,
   });
   demand('there');
