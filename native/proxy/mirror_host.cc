@@ -15,19 +15,13 @@ bool Mirror::waitsForHost() {
   const net::Millis now = loop().now();
   const upstream::KnownName* known = names->find(worker, wanted_->name, now);
   if (known && known->failure.empty()) return false;
-  if (!names->enter(worker)) {
-    charge(503);
-    return true;
-  }
   using State = upstream::NameCache::State;
-  const State state = names->ask(worker, wanted_->name, now, *this, &known);
-  if (state == State::Waits) {
+  if (names->enterAndAsk(worker, wanted_->name, now, *this, &known) == State::Waits) {
     names_ = names;
-    return true;
+  } else {
+    // What is known of it by now is that there is none.
+    charge(503);
   }
-  names->leave();
-  if (state == State::Known && known->failure.empty()) return false;
-  charge(503);
   return true;
 }
 

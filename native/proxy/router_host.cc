@@ -18,21 +18,24 @@ bool Router::waitsForHost(const http::RequestHead& head) {
   const net::Millis now = loop().now();
   const upstream::KnownName* known = names->find(worker, wanted_->name, now);
   if (known && known->failure.empty()) return false;
-  if (!names->enter(worker)) {
-    wanted_->no_host = "dns_cache_pending_requests_overflow";
-    return false;
-  }
   // Its owner is a private base: only it may say so.
   if (!host_wait_) host_wait_.reset(new HostWait(*this));
   using State = upstream::NameCache::State;
-  const State state = names->ask(worker, wanted_->name, now, host_wait_->waiter(), &known);
-  if (state == State::Waits) {
-    host_wait_->begin(*names, head);
-    return true;
+  const State state = names->enterAndAsk(worker, wanted_->name, now, host_wait_->waiter(), &known);
+  switch (state) {
+    case State::Waits:
+      host_wait_->begin(*names, head);
+      return true;
+    case State::Busy:
+      wanted_->no_host = "dns_cache_pending_requests_overflow";
+      break;
+    case State::Full:
+      wanted_->no_host = "dns_cache_overflow";
+      break;
+    case State::Known:
+      wanted_->no_host = "dns_resolution_failure{" + known->failure + "}";
+      break;
   }
-  names->leave();
-  wanted_->no_host = state == State::Full ? "dns_cache_overflow"
-                                          : "dns_resolution_failure{" + known->failure + "}";
   return false;
 }
 

@@ -33,15 +33,11 @@ bool Session::lookUpServerName() {
   upstream::NameCache& names = *proxy_.config().names;
   const unsigned worker = proxy_.context().worker;
   const upstream::KnownName* known = nullptr;
-  if (!names.enter(worker)) {
-    finish();
-    return false;
-  }
-  const auto state = names.ask(worker, host_name_, proxy_.context().loop.now(), *this, &known);
-  if (state == upstream::NameCache::State::Waits) return false;
-  names.leave();
-  if (state == upstream::NameCache::State::Known) return true;
-  finish();
+  using State = upstream::NameCache::State;
+  const State state =
+      names.enterAndAsk(worker, host_name_, proxy_.context().loop.now(), *this, &known);
+  if (state == State::Known) return true;
+  if (state != State::Waits) finish();
   return false;
 }
 

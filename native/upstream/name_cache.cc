@@ -29,6 +29,14 @@ const KnownName* NameCache::find(unsigned worker, std::string_view name, net::Mi
   return &found->second;
 }
 
+NameCache::State NameCache::enterAndAsk(unsigned worker, std::string_view name, net::Millis now,
+                                        NameWaiter& waiter, const KnownName** known) {
+  if (!enter(worker)) return State::Busy;
+  const State state = ask(worker, name, now, waiter, known);
+  if (state != State::Waits) leave();
+  return state;
+}
+
 NameCache::State NameCache::ask(unsigned worker, std::string_view name, net::Millis now,
                                 NameWaiter& waiter, const KnownName** known) {
   View& view = views_[worker];

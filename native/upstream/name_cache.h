@@ -59,11 +59,15 @@ class NameCache {
 
   // Null: it is not known. Until the handler returns.
   const KnownName* find(unsigned worker, std::string_view name, net::Millis now);
-  enum class State : uint8_t { Known, Waits, Full };
+  enum class State : uint8_t { Known, Waits, Full, Busy };
   // Known: `name` is what is known, until the handler returns. Otherwise the waiter waits, unless
   // there is no room for the name.
   State ask(unsigned worker, std::string_view name, net::Millis now, NameWaiter& waiter,
             const KnownName** known);
+  // The same of one that has not entered, and leaves once it waits no longer; Busy: it may not
+  // enter.
+  State enterAndAsk(unsigned worker, std::string_view name, net::Millis now, NameWaiter& waiter,
+                    const KnownName** known);
   void put(unsigned worker, const std::string& name, const KnownName& known);
   void drop(unsigned worker, const std::string& name) { views_[worker].known.erase(name); }
 

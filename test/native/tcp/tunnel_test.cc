@@ -47,6 +47,13 @@ plan::Update tunnelingPlan(uint16_t proxy) {
   return plan;
 }
 
+// The same by CONNECT over HTTP/1.
+plan::Update connectingPlan(uint16_t proxy) {
+  plan::Update plan = tunnelingPlan(proxy);
+  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
+  return plan;
+}
+
 }  // namespace
 
 TEST("Many tunnels share a connection to their host, and each half of one ends by itself") {
@@ -190,9 +197,7 @@ TEST("Interim answers to a CONNECT over HTTP/1 count, and half an answer is none
     socket.readUntil("\r\n\r\n");
     socket.write(number == 0 ? answer : std::string("HTTP/1.1 200 O"));
   });
-  plan::Update plan = tunnelingPlan(origin.port());
-  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
-  Proxy proxy(plan);
+  Proxy proxy(connectingPlan(origin.port()));
   Socket granted = proxy.connect();
   EXPECT_EQ(granted.readAll(), std::string("hello"));
   granted.close();
@@ -214,9 +219,7 @@ TEST("An answer to CONNECT is found behind an interim one that ends in a read of
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     socket.write("\nHTTP/1.1 200 OK\r\n\r\nhello\r\n\r\n");
   });
-  plan::Update plan = tunnelingPlan(origin.port());
-  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
-  Proxy proxy(plan);
+  Proxy proxy(connectingPlan(origin.port()));
   Socket client = proxy.connect();
   EXPECT_EQ(client.readAll(), std::string("hello\r\n\r\n"));
   client.close();
@@ -232,9 +235,7 @@ TEST("A host that answers CONNECT with interim answers without end is given up")
     socket.write(many);
     socket.readAll();
   });
-  plan::Update plan = tunnelingPlan(origin.port());
-  plan.clusters[0].protocol = plan::Cluster::Protocol::Http1;
-  Proxy proxy(plan);
+  Proxy proxy(connectingPlan(origin.port()));
   Socket client = proxy.connect();
   EXPECT_EQ(client.readAll(), std::string());
   client.close();
