@@ -89,6 +89,7 @@ class DynamicForwardProxy final : public HttpFilter,
                               : LocalReply{503, "DNS cache overflow", "dns_cache_overflow"};
         return FilterStatus::Answer;
       case State::Waits:
+      case State::Busy:  // Not told to one that has entered.
         break;
     }
     if (is_cluster_) {

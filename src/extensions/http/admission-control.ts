@@ -73,7 +73,7 @@ function compileCriteria(criteria: Criteria, place: Place) {
   refuseOtherFields(place, criteria, CRITERIA);
   const { http_criteria: http, grpc_criteria: grpc } = criteria;
   const ranges = (http?.http_success_status ?? []).map(({ start = 0, end = 0 }, index) => {
-    if (start >= end || start < 100 || end > 600) {
+    if (start > end || start < 100 || start >= 600 || end > 600) {
       place
         .field('http_criteria')
         .field('http_success_status')

@@ -11,7 +11,9 @@ test('admission control counts all but what ends in 5xx as success, unless it sa
     http_criteria: {
       http_success_status: [
         { start: 200, end: 300 },
+        { start: 404, end: 404 },
         { start: 50, end: 40 },
+        { start: 600, end: 600 },
       ],
     },
     grpc_criteria: { grpc_success_status: [0, 17] },
@@ -24,6 +26,8 @@ test('admission control counts all but what ends in 5xx as success, unless it sa
   assert.equal(filters?.[0]?.admission_control?.grpc_success?.length, 10);
   const text = issues.join('\n');
   assert.match(text, /invalid HTTP range: \[50, 40\)/);
+  assert.match(text, /invalid HTTP range: \[600, 600\)/);
+  assert.doesNotMatch(text, /404/);
   assert.match(text, /invalid gRPC code 17/);
   assert.match(text, /Success rate threshold cannot be less than 1.0%/);
 });
