@@ -42,6 +42,16 @@ const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProt
   'max_response_headers_kb',
 ]);
 
+// RFC 1918 and RFC 4193, of the latter what is assigned locally; of loopback only what hosts are.
+const PRIVATE_RANGES = [
+  { address_prefix: '10.0.0.0', prefix_len: 8 },
+  { address_prefix: '172.16.0.0', prefix_len: 12 },
+  { address_prefix: '192.168.0.0', prefix_len: 16 },
+  { address_prefix: '127.0.0.1', prefix_len: 32 },
+  { address_prefix: '::1', prefix_len: 128 },
+  { address_prefix: 'fd00::', prefix_len: 8 },
+];
+
 // Which parser the real server uses, and whether hosts are sent whole URLs, is no matter of clients.
 export const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
   'allow_absolute_url',
@@ -247,11 +257,12 @@ export function compileForwarding(
   };
 }
 
-/** Nothing is internal, not even loopback, unless it is said to be. */
+/** Nothing is internal, not even loopback, unless something is said of it; without ranges private ones are. */
 function compileInternal(config: InternalAddresses | undefined, place: Place): CidrRange[] {
   if (!config) return [];
   refuseOtherFields(place, config, INTERNAL);
-  return compileCidrRanges(config.cidr_ranges, place.field('cidr_ranges'));
+  const ranges = config.cidr_ranges?.length ? config.cidr_ranges : PRIVATE_RANGES;
+  return compileCidrRanges(ranges, place.field('cidr_ranges'));
 }
 
 /** Of a share, as chance adds it. */

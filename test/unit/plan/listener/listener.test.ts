@@ -258,6 +258,13 @@ test('a connection manager has the defaults of the real server', () => {
   assert.equal(http?.local_address, '192.0.2.1');
 });
 
+test('internal addresses without ranges are private ones', () => {
+  const { http, issues } = manager({ internal_address_config: { unix_sockets: true } });
+  assert.deepEqual(issues, []);
+  assert.equal(http?.internal_addresses?.length, 6);
+  assert.deepEqual(http?.internal_addresses?.[1], { ip: [172, 16, 0, 0], prefix_length: 12 });
+});
+
 test('the router is the last HTTP filter, on, and there', () => {
   assert.match(
     manager({ http_filters: [] }).issues.join(),
