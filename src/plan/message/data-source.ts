@@ -3,13 +3,15 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { envoy_config_core_v3_DataSource as DataSource } from '../../../build/messages.gen.js';
 import type { Place } from './place.js';
-import { refuseOtherFields, supportedFields } from './supported-fields.js';
+import { refuseField, refuseOtherFields, supportedFields } from './supported-fields.js';
 
 const DATA_SOURCE = supportedFields<DataSource>('envoy.config.core.v3.DataSource', [
   'filename',
   'inline_bytes',
   'inline_string',
   'environment_variable',
+  // As in the real server, nothing but bodies of direct responses would look at it.
+  'watched_directory',
 ]);
 
 /** The bytes; empty when there is no source. Undefined after an error. */
@@ -29,6 +31,12 @@ export function readDataSource(
     return undefined;
   }
   return source.inline_bytes ?? Buffer.from(source.inline_string ?? '');
+}
+
+/** An error where the file of `source` would have to be read again as its folder changes. */
+export function refuseWatchedFile(source: DataSource | undefined, place: Place): void {
+  const folder = source?.filename && source.watched_directory;
+  if (folder) refuseField(place, 'watched_directory', folder, DATA_SOURCE);
 }
 
 /** The same as text. */

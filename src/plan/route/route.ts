@@ -11,7 +11,7 @@ import type {
   envoy_type_matcher_v3_FilterStateMatcher as FilterStateMatcher,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
-import { readDataSource } from '../message/data-source.js';
+import { readDataSource, refuseWatchedFile } from '../message/data-source.js';
 import { compileCidrRanges } from '../address/address.js';
 import { unregistered } from '../known-extensions.js';
 import { compileMetadataMatcher } from '../match/metadata.js';
@@ -271,6 +271,7 @@ function compileDirectResponse(
   scope: RouteScope,
 ): DirectResponse {
   refuseOtherFields(place, message, DIRECT_RESPONSE);
+  refuseWatchedFile(message.body, place.field('body'));
   const body = readDataSource(message.body, place.field('body')) ?? new Uint8Array();
   if (body.length > scope.maxBodyBytes) {
     place

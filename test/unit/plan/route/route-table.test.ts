@@ -191,6 +191,12 @@ test('the body of a direct response may be a file, and may not be too long', (co
   assert.deepEqual(respond({ filename: `${filename}.gone` }).issues, [
     `error routes[0].direct_response.body.filename: file ${filename}.gone does not exist`,
   ]);
+  const watched = { watched_directory: { path: folder } };
+  assert.match(
+    respond({ filename, ...watched }).issues.join(),
+    /watched_directory .*not supported/,
+  );
+  assert.deepEqual(respond({ inline_string: 'hello', ...watched }).issues, []);
   assert.deepEqual(respond({ inline_string: 'x'.repeat(5000) }).issues, [
     'error routes[0].direct_response.body: response body size is 5000 bytes; maximum is 4096',
   ]);
