@@ -93,7 +93,6 @@ class Walk {
   }
 
   #field(field: FieldType, value: unknown, message: Message): void {
-    if (field.deprecated || field.disallowed) this.#deprecated(field.disallowed);
     const decoded =
       field.label === 'one'
         ? this.#value(field.value, value)
@@ -101,6 +100,9 @@ class Walk {
           ? this.#list(field.value, value)
           : this.#map(field.value, field.keyType ?? 'string', value);
     if (decoded === undefined) return;
+    if ((field.deprecated || field.disallowed) && isSet(field, decoded)) {
+      this.#deprecated(field.disallowed);
+    }
     // Both names of the field are given: the later adds to the earlier.
     if (message[field.name] !== undefined) mergeField(field, message, decoded);
     else message[field.name] = decoded;
@@ -354,6 +356,15 @@ class Walk {
     this.broken.add(path);
     this.issues.push({ severity: 'error', path, ...issue });
   }
+}
+
+/** Whether the real server knows that the field was written. */
+function isSet(field: FieldType, decoded: unknown): boolean {
+  if (field.presence) return true;
+  if (field.label === 'map' || Array.isArray(decoded) || decoded instanceof Uint8Array) {
+    return Object.keys(decoded as object).length > 0;
+  }
+  return decoded !== defaultOf(field.value);
 }
 
 function defaultOf(type: ValueType): unknown {

@@ -80,6 +80,7 @@ describe('fields', () => {
     assert.deepEqual(problemsOf(cluster('track_timeout_budgets: true')), [
       `warning 4:5: ${C}.track_timeout_budgets: is deprecated`,
     ]);
+    assert.deepEqual(problemsOf(cluster('track_timeout_budgets: false')), []);
   });
 
   test('unknown fields may be allowed: they warn, and the rest is loaded', () => {
