@@ -12,6 +12,9 @@ interface Annotation {
   readonly timestamp: number;
 }
 
+/** In microseconds; Zipkin takes 0 for unknown, and wants less than one rounded up. */
+const durationOf = (span: SpanRecord): number => Math.max(span.durationUs, 1);
+
 /** With how it ended: for a server when its answer was sent, for a client when it came. */
 function annotationsOf(span: SpanRecord): Annotation[] {
   const timestamp = span.startUs + span.durationUs;
@@ -41,7 +44,7 @@ function jsonOf(span: SpanRecord, local: LocalSpans, isShared: boolean): object 
     kind: isServer ? 'SERVER' : 'CLIENT',
     ...(span.name !== '' && { name: span.name }),
     timestamp: span.startUs,
-    duration: span.durationUs,
+    duration: durationOf(span),
     localEndpoint: {
       [isIPv6(local.address) ? 'ipv6' : 'ipv4']: local.address,
       port: 0,
@@ -95,7 +98,7 @@ function writeSpan(out: WireWriter, span: SpanRecord, local: LocalSpans, isShare
   out.number(tag(4, VARINT), isServer ? KIND_SERVER : KIND_CLIENT);
   if (span.name !== '') out.text(tag(5, BYTES), span.name);
   out.fixed64(tag(6, FIXED64), span.startUs);
-  out.number(tag(7, VARINT), span.durationUs);
+  out.number(tag(7, VARINT), durationOf(span));
   out.message(tag(8, BYTES), local, (to, { address, serviceCluster }) => {
     if (serviceCluster !== '') to.text(tag(1, BYTES), serviceCluster);
     to.bytes(tag(isIPv6(address) ? 3 : 2, BYTES), parseIp(address) ?? new Uint8Array());
