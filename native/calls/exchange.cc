@@ -61,9 +61,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     next_interval_ms_ = std::max<uint64_t>(1, plan.retry->base_interval_ms);
   }
   calls.prepare(service);
-  if (!service.isGoogle()) {
-    calls.countRequest();
-  } else if (service.google_stats) {
+  if (service.google_stats) {
     service.google_stats->shard(calls.context().worker + 1)
         ->add(stats::GoogleGrpc::Counter::StreamsTotal);
   }
@@ -74,6 +72,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     answerLocally(503, "Cluster not available");
     return;
   }
+  if (!service.isGoogle()) calls.countRequest();
   cluster_->hold();
   if (is_request_complete_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
