@@ -19,6 +19,8 @@ class DomainIndex {
 
   // The authority in any case. Null: no domain fits.
   const VirtualHost* find(std::string_view authority) const;
+  // That of "*", where there is no other domain. Null: there are others, or it is not there.
+  const VirtualHost* onlyOne() const { return entries_.empty() ? any_ : nullptr; }
 
  private:
   enum class Kind : uint8_t { Exact, Suffix, Prefix };

@@ -149,7 +149,8 @@ const VirtualHost* RouteTable::findHost(std::string_view authority) const {
 
 const VirtualHost* RouteTable::findNamedHost(const RequestView& request) const {
   std::string_view name;
-  return request.header(host_header_, &name) ? findHost(name) : nullptr;
+  // As in the real server, nobody looks at the header where it cannot matter.
+  return request.header(host_header_, &name) ? findHost(name) : domains_.onlyOne();
 }
 
 // A path ends at its first ';'; its query stays.
