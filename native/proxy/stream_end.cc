@@ -243,7 +243,12 @@ void Stream::countEnd() {
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
   if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
   if (!config().access_logs.empty()) logAccess(format::LogType::DownstreamEnd);
-  if (info_.trace) endTrace();
+  if (info_.trace) {
+    endTrace();
+  } else if (config().tracing && info_.status != 0) {
+    // It was answered before anybody asked whether it may be traced.
+    stats().add(Counter::TracingNotTraceable);
+  }
   endFilters();
 }
 
