@@ -87,13 +87,14 @@ export function compileRetries(
   place: Place,
   context: CompileContext,
 ): RetryPolicy | undefined {
-  const typed = source.retry_policy_typed_config;
+  // An empty one says nothing, in the real server either.
+  const typed = source.retry_policy_typed_config?.$type
+    ? source.retry_policy_typed_config
+    : undefined;
   if (typed && typed.$type !== POLICY.type) {
     place
       .field('retry_policy_typed_config')
-      .error(`${typed.$type ?? 'an empty message'} is not supported as a retry policy`, {
-        expected: POLICY.type,
-      });
+      .error(`${typed.$type} is not supported as a retry policy`, { expected: POLICY.type });
     return undefined;
   }
   if (typed) {
