@@ -1,6 +1,9 @@
 #include "proxy/router.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "http/header_syntax.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
 #include "proxy/request_rules.h"
@@ -185,6 +188,10 @@ void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
     dropUnused(*pool);
     return;
   }
+  if (mayBeBroken() && isBroken(head)) {
+    dropUnused(*pool);
+    return;
+  }
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();
@@ -196,6 +203,27 @@ void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
   if (have_mirrors_begun && !mirrors_.empty()) startMirrorsLate();
   send(head, *pool);
   if (!mirrors_.empty() && !have_mirrors_begun) startMirrors();
+}
+
+// What clients send was looked at as it came; what the configuration and filters make of it was
+// not.
+bool Router::mayBeBroken() const {
+  const route::ClusterAction& action = *info_.route->cluster;
+  return info_.target->chain.changesRequest() ||
+         action.path_rewrite.kind != plan::PathRewrite::Kind::None ||
+         action.host_rewrite.kind != plan::HostRewrite::Kind::None || !config().filters.empty() ||
+         !config().early_changes.empty();
+}
+
+// It was answered.
+bool Router::isBroken(const http::RequestHead& head) {
+  const std::optional<std::string> why = http::brokenHeader(head);
+  if (!why) return false;
+  std::string details = "filter_removed_required_request_headers{" + *why + "}";
+  std::ranges::replace(details, ' ', '_');
+  Arena& arena = info_.context().arena;
+  answerInPlace({503, arena.copy(*why), arena.copy(details), Flag::DownstreamProtocolError});
+  return true;
 }
 
 bool Router::isShed() {

@@ -112,6 +112,8 @@ class Router final : private upstream::AttemptOwner,
   bool checkStrictly(const http::HeaderMap& headers, const route::RequestView& view);
   // It was answered.
   bool isShed();
+  bool mayBeBroken() const;
+  bool isBroken(const http::RequestHead& head);
   void answerMaintenance();
   bool isDropped();
   bool isHeldBack();

@@ -15,12 +15,6 @@ bool isRouting(std::string_view name) {
   return name == "host" || name == ":authority" || name == ":scheme" || name == ":method";
 }
 
-bool isToken(char c) {
-  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         kOthers.find(c) != std::string_view::npos;
-}
-
 bool isAuthority(std::string_view value) {
   return std::ranges::none_of(
       value, [](char c) { return static_cast<uint8_t>(c) <= ' ' || c == '/' || c == '?'; });
@@ -82,18 +76,6 @@ std::string_view* pseudoOf(http::RequestHead& head, std::string_view name) {
 }
 
 }  // namespace
-
-bool isHeaderName(std::string_view name) {
-  if (name.starts_with(':')) name.remove_prefix(1);
-  return !name.empty() && std::ranges::all_of(name, isToken);
-}
-
-bool isHeaderValue(std::string_view value) {
-  return std::ranges::none_of(value, [](char c) {
-    const auto byte = static_cast<uint8_t>(c);
-    return (byte < 0x20 && c != '\t') || byte == 0x7f;
-  });
-}
 
 Result<HeaderRules> HeaderRules::build(const plan::MutationRules& plan) {
   HeaderRules rules;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/regex.h"
 #include "base/result.h"
+#include "http/header_syntax.h"
 #include "http/message.h"
 #include "plan/plan.gen.h"
 
@@ -41,9 +42,8 @@ class HeaderRules {
   std::optional<Regex> disallow_;
 };
 
-// Of RFC 9110: a token; no control characters.
-bool isHeaderName(std::string_view name);
-bool isHeaderValue(std::string_view value);
+using http::isHeaderName;
+using http::isHeaderValue;
 // Whether a request is one without it.
 inline bool isRemovable(std::string_view name) { return !name.starts_with(':') && name != "host"; }
 

@@ -1,0 +1,49 @@
+#include "http/header_syntax.h"
+
+#include "test/native/test.h"
+
+namespace fairlead::http {
+namespace {
+
+RequestHead headOf(std::string_view path, std::string_view authority) {
+  RequestHead head;
+  head.method = "GET";
+  head.path = path;
+  head.authority = authority;
+  return head;
+}
+
+TEST("A name is a token, which may begin as one of a pseudo header does") {
+  for (const std::string_view name : {"x-a", "A.b", ":path", "!#$%&'*+-.^_`|~9"}) {
+    EXPECT(isHeaderName(name));
+  }
+  for (const std::string_view name : {"", ":", "no such", "a:b", "a(b)", "x-\xc3\xa4", "a\r\nb"}) {
+    EXPECT(!isHeaderName(name));
+  }
+}
+
+TEST("A value has no control characters but tabs") {
+  for (const std::string_view value : {"", "a\tb c", "\xc3\xa4"}) EXPECT(isHeaderValue(value));
+  using namespace std::string_view_literals;
+  for (const std::string_view value : {"a\rb"sv, "a\nb"sv, "a\0b"sv, "a\x01"sv, "\x7f"sv}) {
+    EXPECT(!isHeaderValue(value));
+  }
+}
+
+TEST("A head that a route or a filter broke is told by what is wrong with it") {
+  RequestHead head = headOf("/a", "a.test");
+  head.headers.add(HeaderId::Other, "x-a", "v");
+  EXPECT(!brokenHeader(head));
+  head.headers.add(HeaderId::Other, "x-b",
+                   "a\x01"
+                   "b");
+  EXPECT(brokenHeader(head) == "invalid header value for: x-b");
+  head.headers.clear();
+  head.headers.add(HeaderId::Other, "no such", "v");
+  EXPECT(brokenHeader(head) == "invalid header name: no such");
+  EXPECT(brokenHeader(headOf("/a b", "a.test")) == "invalid header value for: :path");
+  EXPECT(brokenHeader(headOf("/a", "a\tb")) == "invalid header value for: :authority");
+}
+
+}  // namespace
+}  // namespace fairlead::http
