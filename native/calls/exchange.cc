@@ -81,6 +81,12 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     answerLocally(503, "maintenance mode", "maintenance_mode");
     return;
   }
+  if (cluster_->cluster().drops(calls.context().random)) {
+    upstream::countStatus(answerOf(nullptr), 503);
+    flag_ = "DO";
+    answerLocally(503, "drop overload", "drop_overload");
+    return;
+  }
   ask();
 }
 

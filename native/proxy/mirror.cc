@@ -133,7 +133,8 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
 void Mirror::start() {
   context_->calls.countRequest();
   if (!has_body_) requestComplete();
-  if (cluster_->isRefusingForMaintenance()) {
+  if (cluster_->isRefusingForMaintenance() ||
+      cluster_->cluster().drops(context_->upstream.random)) {
     charge(503);
     return;
   }

@@ -267,10 +267,8 @@ void Router::answerMaintenance() {
 bool Router::isDropped() {
   constexpr uint32_t kAll = 1'000'000;
   upstream::Cluster& cluster = info_.cluster->cluster();
-  const uint32_t share = cluster.dropShare();
-  const bool is_all = share >= kAll;
-  if (!is_all && !info_.context().upstream.random.draws(share)) return false;
-  cluster.countDropped();
+  const bool is_all = cluster.dropShare() >= kAll;
+  if (!cluster.drops(info_.context().upstream.random)) return false;
   charge(503, nullptr);
   LocalReply answer{503, is_all ? "unconditional drop overload" : "drop overload",
                     is_all ? "unconditional_drop_overload" : "drop_overload",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/name_ids.h"
+#include "base/random.h"
 #include "http/codec_settings.h"
 #include "match/metadata_condition.h"
 #include "net/transport.h"
@@ -97,8 +98,14 @@ class Cluster {
   }
   // Control thread: what it calls the requests that it wants dropped.
   const std::string& dropCategory() const { return drop_category_; }
+  // Whether the next one is, which is counted. Any thread.
+  bool drops(Random& random) {
+    const uint32_t share = dropShare();
+    if (share == 0 || !random.draws(share)) return false;
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
   // How many were. Any thread.
-  void countDropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   // How many others no host was asked for, as limits and maintenance want it. Any thread.
   void countShed() { shed_.fetch_add(1, std::memory_order_relaxed); }

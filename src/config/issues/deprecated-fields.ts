@@ -11,7 +11,7 @@ const HOLDERS: readonly unknown[] = [
   'typed_extension_protocol_options',
 ];
 /** What is made once, in filter chains too. */
-const MADE_ONCE: readonly unknown[] = ['access_log', 'upstream_log'];
+const MADE_ONCE: readonly unknown[] = ['access_log', 'upstream_log', 'provider'];
 
 export function countDeprecatedUses(issues: readonly Issue[]): number {
   const fields = issues.filter(isDeprecatedUse);

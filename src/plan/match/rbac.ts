@@ -37,8 +37,12 @@ import { compileMetadataMatcher } from './metadata.js';
 import { nameOr } from '../message/open-enum.js';
 
 const PACKAGE = 'envoy.config.rbac.v3';
-const RULES = supportedFields<RulesMessage>(`${PACKAGE}.RBAC`, ['action', 'policies']);
-const POLICY = supportedFields<Policy>(`${PACKAGE}.Policy`, ['permissions', 'principals']);
+const RULES = supportedFields<RulesMessage>(`${PACKAGE}.RBAC`, ['action', 'policies'], {
+  audit_logging_options: {},
+});
+const POLICY = supportedFields<Policy>(`${PACKAGE}.Policy`, ['permissions', 'principals'], {
+  cel_config: {},
+});
 const PERMISSION = supportedFields<Permission>(`${PACKAGE}.Permission`, [
   'and_rules',
   'or_rules',
