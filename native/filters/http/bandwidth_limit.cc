@@ -216,10 +216,10 @@ std::unique_ptr<const BandwidthSettings> BandwidthSettings::build(const plan::Ba
   settings->gauges = std::make_shared<BandwidthGauges>(settings->stats);
   scope.publishers.add(settings->gauges);
   const std::string prefix = plan.trailer_prefix + "bandwidth-";
-  settings->request_duration_name = prefix + "request-duration-ms";
-  settings->request_delay_name = prefix + "request-delay-ms";
-  settings->response_duration_name = prefix + "response-duration-ms";
-  settings->response_delay_name = prefix + "response-delay-ms";
+  settings->request_duration_name = prefix + "request-delay-ms";
+  settings->request_delay_name = prefix + "request-filter-delay-ms";
+  settings->response_duration_name = prefix + "response-delay-ms";
+  settings->response_delay_name = prefix + "response-filter-delay-ms";
   return settings;
 }
 

@@ -59,4 +59,24 @@ TEST("A body beyond a second's worth takes the time that it takes") {
   EXPECT(proxy.stat("bw.http_bandwidth_limit.response_enforced") > 0u);
 }
 
+TEST("Trailers say how long a body took, and how much of that was made here") {
+  const std::string body(3'000, 'x');
+  Origin origin([&body](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nbb8\r\n" + body +
+                 "\r\n0\r\n\r\n");
+  });
+  plan::Update plan = withBandwidth(origin.port(), 2);
+  managerOf(plan).http_filters[0].bandwidth_limit->adds_trailers = true;
+  managerOf(plan).http_filters[0].bandwidth_limit->trailer_prefix = "mine-";
+  managerOf(plan).enable_trailers = true;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+  const std::string answer = client.readAll();
+  EXPECT(answer.find("\r\nmine-bandwidth-response-delay-ms: ") != std::string::npos);
+  EXPECT(answer.find("\r\nmine-bandwidth-response-filter-delay-ms: ") != std::string::npos);
+  EXPECT(answer.find("request") == std::string::npos);
+}
+
 }  // namespace fairlead::test
