@@ -119,10 +119,13 @@ void ServerConnection::consumeLeftover() {
 void ServerConnection::consume(char* data, size_t size, std::unique_ptr<std::string> owner) {
   consuming_ = true;
   RequestSink* told = nullptr;
+  const char* const begin = data;
   while (size > 0 && isOpen() && !mustWaitForClient()) {
     size_t used = 0;
     switch (state_) {
       case State::Head:
+        // What came along with a request that was answered at once is the next one's.
+        if (data != begin) countReceived(size);
         used = consumeHead(data, size);
         break;
       case State::Body:

@@ -69,6 +69,19 @@ TEST("requests that are answered at once are all served from one read") {
   EXPECT_EQ(server.send(requests), answers);
 }
 
+TEST("what came with a request that was answered at once counts as the next one's as well") {
+  Server server;
+  std::vector<uint64_t> counted;
+  server.on_complete = [&] {
+    counted.push_back(server.meter.wire_received);
+    server.meter = {};
+    server.answer("ok");
+  };
+  const size_t one = get("/").size();
+  server.send(get("/") + get("/") + get("/"));
+  EXPECT(counted == (std::vector<uint64_t>{3 * one, 2 * one, one}));
+}
+
 TEST("a head that comes byte by byte is the same request") {
   Server server;
   server.on_complete = [&] { server.answer("ok"); };
