@@ -156,6 +156,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   }
 
  public:
+  // Of what is being told of right now; 0: nothing is.
+  uint32_t currentRead() const { return consuming_ ? read_number_ : 0; }
   static bool hasRemoteEnded(const StreamBase& stream) { return stream.remote_ended_; }
   static bool hasLocalEnded(const StreamBase& stream) {
     return stream.local_ended_ || stream.end_pending_;
@@ -401,6 +403,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   const Side side_;
   Phase phase_;
   uint8_t next_ended_ = 0;
+  uint32_t read_number_ = 0;
   bool in_data_ : 1 = false;
   bool data_ends_ : 1 = false;
   bool block_ends_ : 1 = false;

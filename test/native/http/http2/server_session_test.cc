@@ -207,6 +207,26 @@ TEST("an answer goes as far as its window, the rest as it opens, and who waits c
   EXPECT_EQ(server.loop.slabs().inUse(), 0u);
 }
 
+TEST("an answer within the read of a request that is not whole has sent nothing by its end") {
+  H2Server server;
+  server.begin();
+  server.send(server.post(1, "/early"));
+  const Request& early = *server.requests[0];
+  EXPECT_EQ(early.ends, "complete;");
+  EXPECT_EQ(early.meter.wire_sent, 0u);
+  EXPECT_EQ(early.meter.header_sent, 0u);
+  EXPECT_EQ(early.meter.plain_sent, 0u);
+  EXPECT(early.meter.wire_received > 0);
+  // A whole one, and one that is answered later on.
+  server.send(server.get(3));
+  EXPECT(server.requests[1]->meter.header_sent > 0);
+  server.answers = false;
+  server.send(server.post(5, "/early"));
+  server.answer(*server.requests[2], "ok");
+  EXPECT_EQ(server.requests[2]->meter.wire_sent,
+            server.requests[2]->meter.header_sent + kFrameHeadBytes + 2);
+}
+
 TEST("an answer is complete once all of it is sent, to the last of which its bytes count") {
   H2Server server;
   server.answers = false;
