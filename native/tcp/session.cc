@@ -203,6 +203,7 @@ void Session::countBytes() {
   }
   if (server_socket_ && sent > 0) {
     host_cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
+    showHostBuffered(sent);
   }
   received_ += received;
   if (is_refused) refused_ += received;
@@ -215,6 +216,14 @@ void Session::showBuffered(uint64_t bytes) {
   stats.up(stats::Tcp::Gauge::DownstreamCxRxBytesBuffered, bytes);
   stats.down(stats::Tcp::Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
   shown_as_buffered_ = bytes;
+}
+
+void Session::showHostBuffered(uint64_t bytes) {
+  using Gauge = stats::Cluster::Gauge;
+  stats::Shard<stats::Cluster>& stats = host_cluster_->stats();
+  stats.up(Gauge::UpstreamCxRxBytesBuffered, bytes);
+  stats.down(Gauge::UpstreamCxRxBytesBuffered, host_shown_as_buffered_);
+  host_shown_as_buffered_ = bytes;
 }
 
 void Session::onFlowControl(Side& from, bool paused) {

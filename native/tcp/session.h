@@ -113,6 +113,7 @@ class Session final : public net::DownstreamConnection,
                        net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
   void countBytes();
   void showBuffered(uint64_t bytes);
+  void showHostBuffered(uint64_t bytes);
   // `kind`: whether a side that is still there ends, or is reset.
   void finish(bool by_upstream = false,
               net::Connection::CloseKind kind = net::Connection::CloseKind::Fin);
@@ -162,8 +163,9 @@ class Session final : public net::DownstreamConnection,
   uint64_t received_ = 0;  // From the client; counted so far.
   uint64_t refused_ = 0;   // Of these, what a filter let nobody have.
   uint64_t sent_ = 0;      // To the client; counted so far.
-  // What downstream_cx_rx_bytes_buffered says.
+  // What downstream_cx_rx_bytes_buffered and its host's upstream_cx_rx_bytes_buffered say.
   uint64_t shown_as_buffered_ = 0;
+  uint64_t host_shown_as_buffered_ = 0;
   uint64_t started_wall_us_;
   uint32_t attempts_ = 0;
   format::ResponseFlags flags_;

@@ -32,6 +32,7 @@ void Session::finish(bool by_upstream, net::Connection::CloseKind kind) {
   }
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
+  if (host_shown_as_buffered_ > 0) showHostBuffered(0);
   // How its host is left is part of what is logged. A proxy of HTTP/1 is told of no resets.
   releaseUpstream(by_upstream, isHttp1Tunnel() ? net::Connection::CloseKind::Fin : kind);
   // The listener's line comes before the relay's own, as in the real server.

@@ -46,6 +46,23 @@ TEST("A relay passes bytes both ways, and each half ends when its sender's does"
   EXPECT_EQ(proxy.stat("tcp.in.downstream_cx_tx_bytes_total"), 80u);
 }
 
+TEST("The latest read of either side counts as buffered while its relay is there") {
+  Origin origin([](Socket& socket, int) {
+    socket.readExactly(3);
+    socket.write("hello");
+    socket.readAll();
+  });
+  Proxy proxy(tcpPlan({origin.port()}));
+  {
+    Socket client = proxy.connect();
+    client.write("abc");
+    EXPECT_EQ(client.readExactly(5), std::string("hello"));
+    EXPECT(proxy.waitFor("tcp.in.downstream_cx_rx_bytes_buffered", 3));
+    EXPECT(proxy.waitFor("cluster.origin.upstream_cx_rx_bytes_buffered", 5));
+  }
+  EXPECT(proxy.waitFor("cluster.origin.upstream_cx_rx_bytes_buffered", 0));
+}
+
 TEST("Large streams arrive whole in both directions at once") {
   const DescriptorsBalance balance;
   const std::string sent = pattern(24 * kMegabyte);
