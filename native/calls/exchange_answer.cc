@@ -27,27 +27,6 @@ constexpr int64_t statusOr(int64_t status, int64_t otherwise) {
   return status == format::kInvalidGrpcStatus ? otherwise : status;
 }
 
-// As response flags have it.
-std::string_view flagOf(upstream::UpstreamError::Kind kind) {
-  using Kind = upstream::UpstreamError::Kind;
-  switch (kind) {
-    case Kind::Overflow:
-      return "UO";
-    case Kind::ConnectFailure:
-    case Kind::ConnectTimeout:
-    case Kind::LocalConnectFailure:
-      return "UF";
-    case Kind::ProtocolError:
-      return "UPE";
-    case Kind::LocalReset:
-      return "LR";
-    case Kind::ConnectionTermination:
-      return "UC";
-    default:
-      return "UR";
-  }
-}
-
 }  // namespace
 
 // ---- from the host ----
@@ -167,7 +146,7 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
     return;
   }
   if (isRetried(isWorthRetry(error))) return;
-  flag_ = flagOf(error.kind);
+  flag_ = format::shortNameOf(upstream::flagOf(error.kind));
   if (span_ && error.host) asked_ = error.host->address().text();
   const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
   upstream::countStatus(answerOf(error.host), status);
@@ -357,19 +336,10 @@ void Exchange::endSpan(const CallAnswer* answer) {
     if (!answer) span->tag("canceled", "true");
     if (answer && is_broken_) span->tag("error.reason", "Reset");
     if (answer) call_->owner_.onCallSpan(*span, *answer);
-    span->tag("http.protocol", "HTTP/1.1");
-    if (!asked_.empty()) {
-      span->tag("upstream_address", asked_);
-      span->tag("peer.address", asked_);
-    }
-    span->tag("component", "proxy");
-    if (cluster_) {
-      span->tag("upstream_cluster", cluster_->cluster().name());
-      span->tag("upstream_cluster.name", cluster_->cluster().observabilityName());
-    }
-    span->tag("http.status_code", std::to_string(status_));
-    span->tag("response_flags", flag_.empty() ? std::string_view("-") : flag_);
-    if (status_ == 0 || status_ / 100 == 5) span->tag("error", "true");
+    const upstream::Cluster* const cluster = cluster_ ? &cluster_->cluster() : nullptr;
+    span->tagHttp({cluster ? std::string_view(cluster->name()) : std::string_view(),
+                   cluster ? std::string_view(cluster->observabilityName()) : std::string_view(),
+                   asked_, status_, flag_});
   }
   span->end(loop().nowMicros(), calls_->context().worker, asked_);
 }

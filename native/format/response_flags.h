@@ -79,6 +79,10 @@ constexpr ResponseFlagName kResponseFlagNames[] = {
     {"UDO", "UnconditionalDropOverload"},
 };
 
+constexpr std::string_view shortNameOf(ResponseFlag flag) {
+  return kResponseFlagNames[static_cast<size_t>(flag)].short_name;
+}
+
 static_assert(sizeof(kResponseFlagNames) / sizeof(ResponseFlagName) ==
               static_cast<size_t>(ResponseFlag::kCount));
 

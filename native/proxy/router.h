@@ -281,7 +281,13 @@ class Router final : private upstream::AttemptOwner,
   // What a host says of its load, with the first of head and trailers that does.
   void takeLoadReport(Attempt& attempt, const http::HeaderMap& headers);
   // `host` may be null.
-  void countHostError(upstream::Host* host);
+  void countHostError(upstream::Host* host) {
+    if (host) countersOf(*host).rq_error.add();
+  }
+  // Of a request that got that status for it: as the real server, where it is counted by that.
+  void countHostError(upstream::Host* host, uint16_t status) {
+    if (status / 100 != 5 || isCounted()) countHostError(host);
+  }
   // Of an answer that breaks off: gRPC's has said nothing of how it went.
   void chargeBegunAnswer();
   void answerComplete(Attempt& attempt);
@@ -295,6 +301,9 @@ class Router final : private upstream::AttemptOwner,
   const HttpConfig& config() const { return info_.config(); }
   // Whether the cluster counts the answer by its status, and its time.
   bool isCounted() const { return !info_.is_health_check && !config().router.counts_no_answers; }
+  // By its status under no prefix, too, and in retries: as the real server, which leaves out these
+  // alone.
+  bool isPlain() const { return !info_.is_grpc || !config().router.counts_no_grpc_failures; }
   stats::Shard<stats::Cluster>& clusterStats() { return info_.cluster->stats(); }
 
   Stream& stream_;

@@ -122,7 +122,8 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
     const RetryState::Verdict verdict = retry_->afterHead(head);
     if (isRetried(verdict, false)) {
       countHostError(&attempt.host());
-      clusterStats().countResponse(stats::CodeVariant::Retry, head.status);
+      clusterStats().countResponse(stats::CodeVariant::Retry,
+                                   isPlain() ? head.status : stats::CodeCounts::kCompletedOnly);
       giveUp(attempt);
       return true;
     }
@@ -191,30 +192,6 @@ void Router::onClientWritable() {
 
 namespace {
 
-format::ResponseFlag flagOf(upstream::UpstreamError::Kind kind) {
-  using Kind = upstream::UpstreamError::Kind;
-  using Flag = format::ResponseFlag;
-  switch (kind) {
-    case Kind::Overflow:
-      return Flag::UpstreamOverflow;
-    case Kind::ConnectFailure:
-    case Kind::ConnectTimeout:
-    case Kind::LocalConnectFailure:
-      return Flag::UpstreamConnectionFailure;
-    case Kind::ConnectionTermination:
-      return Flag::UpstreamConnectionTermination;
-    case Kind::ProtocolError:
-      return Flag::UpstreamProtocolError;
-    case Kind::RemoteReset:
-    case Kind::RemoteRefused:
-    case Kind::ConnectError:
-      return Flag::UpstreamRemoteReset;
-    case Kind::LocalReset:
-      break;
-  }
-  return Flag::LocalReset;
-}
-
 uint16_t statusOf(upstream::UpstreamError::Kind kind) {
   return kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503;
 }
@@ -226,12 +203,12 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
   splice_.reset();
   if (info_.trace) {
     info_.trace->onTryFailed(&attempt, reasonOf(error.kind));
-    info_.trace->onTryFlag(&attempt, flagOf(error.kind));
+    info_.trace->onTryFlag(&attempt, upstream::flagOf(error.kind));
     endTryTrace(attempt);
   }
   info_.touchUncommon().transport_failure = error.transport;
   if (try_logs_) {
-    try_logs_->onFlag(attempt, flagOf(error.kind));
+    try_logs_->onFlag(attempt, upstream::flagOf(error.kind));
     try_logs_->end(attempt);
   }
   if (!error.request_began) info_.mark(format::TimePoint::PoolReady);
@@ -243,23 +220,27 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
     info_.noteReplyOwner(config().router.name);
-    stream_.onUpstreamBroken(flagOf(error.kind), broken);
+    stream_.onUpstreamBroken(upstream::flagOf(error.kind), broken);
     return;
   }
-  if (!attempt.was_informed) countHostError(error.host);
   // A place that no pool had was nobody's.
   info_.host = error.host;
   log::debug(log::Component::Router, info_.tags(),
              "upstream reset: reset reason: ", reasonOf(error.kind),
              ", transport failure reason: ", error.transport);
+  upstream::Host* const to_blame = attempt.was_informed ? nullptr : error.host;
   if (retries_on_) {
     // Those that a connection was found for have been told so.
     if (!error.request_began && error.host) retry_->hosts().onAttempted(*error.host);
-    if (!attempt.was_hedged && isRetried(retry_->afterError(error), false)) return;
-    if (hasOtherTry(attempt)) {
-      chargeFailure(error);
+    if (!attempt.was_hedged && isRetried(retry_->afterError(error), false)) {
+      countHostError(to_blame);
       return;
     }
+  }
+  countHostError(to_blame, statusOf(error.kind));
+  if (retries_on_ && hasOtherTry(attempt)) {
+    chargeFailure(error);
+    return;
   }
   fail(error, attempt.was_informed);
 }
@@ -280,7 +261,7 @@ void Router::fail(const UpstreamError& error, bool was_informed) {
   std::string body = "upstream connect error or disconnect/reset before headers. ";
   if (info_.attempts > 1) body.append("retried and the latest ");
   body.append("reset reason: ").append(reason);
-  LocalReply answer{statusOf(error.kind), body, details, flagOf(error.kind)};
+  LocalReply answer{statusOf(error.kind), body, details, upstream::flagOf(error.kind)};
   answer.overloaded = error.kind == UpstreamError::Kind::Overflow;
   answer.is_of_router = true;
   if (!was_informed) chargeFailure(error);
@@ -293,7 +274,7 @@ void Router::charge(uint16_t status, const HeaderMap* headers, bool end) {
   if (isCounted()) count(status, headers);
   if (!headers || !info_.host) return;
   if (status / 100 == 5) {
-    countHostError(info_.host);
+    countHostError(info_.host, status);
   } else if (!info_.is_grpc) {
     countersOf(*info_.host).rq_success.add();
   } else if (end) {
@@ -314,15 +295,9 @@ void Router::countGrpcAnswer(const HeaderMap& fields) {
 
 void Router::count(uint16_t status, const HeaderMap* headers) {
   const upstream::AnswerOf answer{*info_.cluster, info_.host, info_.is_internal};
-  // As the real server, which leaves out these alone.
-  const bool is_plain = !info_.is_grpc || !config().router.counts_no_grpc_failures;
-  upstream::countStatus(answer, status, is_plain);
+  upstream::countStatus(answer, status, isPlain());
   forEachGroup([status](auto& group) { group.countResponse(stats::CodeVariant::All, status); });
   if (headers && info_.host) is_canary_ |= upstream::countCanary(answer, *headers, status);
-}
-
-void Router::countHostError(upstream::Host* host) {
-  if (host && isCounted()) countersOf(*host).rq_error.add();
 }
 
 // An answer to gRPC whose head has its status already counts by that; others as the cluster wants

@@ -145,7 +145,7 @@ void Router::onRouteTimeout() {
     if (!attempt.was_late) {
       tellOutlier(&attempt.host(), upstream::OutlierResult::Timeout, timeouts_.status);
     }
-    countHostError(&attempt.host());
+    countHostError(&attempt.host(), timeouts_.status);
   });
   LocalReply answer{timeouts_.status, "upstream request timeout", "response_timeout",
                     Flag::UpstreamRequestTimeout};
@@ -175,9 +175,10 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
   }
   giveUp(attempt);
   if (!has_begun) {
-    countHostError(&attempt.host());
     const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};
-    if (retries_on_ && isRetried(retry_->afterError(error), true)) return;
+    const bool is_retried = retries_on_ && isRetried(retry_->afterError(error), true);
+    if (is_retried) return countHostError(&attempt.host());
+    countHostError(&attempt.host(), timeouts_.status);
     charge(timeouts_.status, nullptr);
   } else {
     chargeBegunAnswer();

@@ -9,6 +9,12 @@ namespace {
 const Distribution kNothing;
 const std::string kNoText;
 
+CodeName nameOf(uint16_t status, CodeVariant variant) {
+  if (status == 0) return CodeName::unknown(variant);
+  if (status == CodeCounts::kCompletedOnly) return CodeName::completed(variant);
+  return CodeName::status(variant, status);
+}
+
 }  // namespace
 
 const BlockBase::Memory BlockBase::kNoMemory;
@@ -184,7 +190,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only
     const CodeVariant variant = status.variant();
     if (!isWanted(variant)) return;
     const int number = status.statusNumber();
-    count(status, value);
+    if (!status.isCompleted()) count(status, value);
     if (number > 0) count(CodeName::family(variant, number / 100), value);
     const bool is_counter = variant == CodeVariant::All && layout_.has_completed;
     if (!is_counter) count(CodeName::completed(variant), value);
@@ -193,7 +199,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only
   forEachShard([&](const ShardView& shard) {
     if (!shard.codes) return;
     shard.codes->forEach([&](uint16_t status, CodeVariant variant, uint64_t value) {
-      countAll(status == 0 ? CodeName::unknown(variant) : CodeName::status(variant, status), value);
+      countAll(nameOf(status, variant), value);
     });
   });
   std::sort(codes.begin(), codes.end(),

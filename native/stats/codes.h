@@ -53,6 +53,7 @@ class CodeName {
     return std::nullopt;
   }
   bool isUnknown() const { return place() == kUnknown; }
+  bool isCompleted() const { return place() == kCompleted; }
 
   auto operator<=>(const CodeName&) const = default;
 
@@ -90,6 +91,9 @@ class CodeName {
 
 class CodeCounts {
  public:
+  // In place of a status: counted as completed, and under no status.
+  static constexpr uint16_t kCompletedOnly = 0xffff;
+
   CodeCounts() = default;
   CodeCounts(const CodeCounts&) = delete;
   CodeCounts& operator=(const CodeCounts&) = delete;
@@ -103,8 +107,9 @@ class CodeCounts {
 
   // The owner's.
   void add(CodeVariant variant, uint16_t status, uint64_t amount = 1) {
-    std::atomic<uint64_t>& count = slotOf(status < 100 || status > 599 ? kUnknownStatus : status)
-                                       .counts[static_cast<int>(variant)];
+    const bool is_known = (status >= 100 && status <= 599) || status == kCompletedOnly;
+    std::atomic<uint64_t>& count =
+        slotOf(is_known ? status : kUnknownStatus).counts[static_cast<int>(variant)];
     count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
   // Calls takes(status, variant, count) as forEach() does; what is taken was never counted here.
@@ -125,7 +130,7 @@ class CodeCounts {
   }
 
   // Anyone's. Calls visit(status, variant, count) for each that was counted; `status` is 0 for
-  // those outside 100 to 599.
+  // those outside 100 to 599, but for kCompletedOnly.
   template <typename Visit>
   void forEach(Visit visit) const {
     for (const Chunk* chunk = first_.load(std::memory_order_acquire); chunk;

@@ -19,6 +19,22 @@ void CallSpan::tellHost(http::HeaderMap& headers, Arena& arena) const {
   tracing::tellHost({tracing_, ids_, baggage_, request_, {}}, headers, arena);
 }
 
+void CallSpan::tagHttp(const HttpEnd& end) {
+  tag("http.protocol", "HTTP/1.1");
+  if (!end.asked.empty()) {
+    tag("upstream_address", end.asked);
+    tag("peer.address", end.asked);
+  }
+  tag("component", "proxy");
+  if (!end.cluster.empty()) {
+    tag("upstream_cluster", end.cluster);
+    tag("upstream_cluster.name", end.cluster_shown);
+  }
+  tag("http.status_code", std::to_string(end.status));
+  tag("response_flags", end.flag.empty() ? std::string_view("-") : end.flag);
+  if (end.status == 0 || end.status / 100 == 5) tag("error", "true");
+}
+
 void CallSpan::end(uint64_t now_us, unsigned worker, std::string_view peer) {
   if (!ids_.is_sampled) return;
   Record record;

@@ -35,6 +35,19 @@ class CallSpan {
   void tellHost(http::HeaderMap& headers, Arena& arena) const;
   // The last of a name counts.
   void tag(std::string_view name, std::string_view value) { tags_.emplace_back(name, value); }
+  // What became of a call of HTTP, as the real server's own client tells it.
+  struct HttpEnd {
+    // Its name, and what it is shown as; empty: there is none.
+    std::string_view cluster;
+    std::string_view cluster_shown;
+    // The host's address; empty: nobody was asked.
+    std::string_view asked;
+    // 0: there was no answer.
+    uint16_t status;
+    // As response flags have it; empty: nothing.
+    std::string_view flag;
+  };
+  void tagHttp(const HttpEnd& end);
   // It is told of, where its request's is. Once.
   void end(uint64_t now_us, unsigned worker, std::string_view peer);
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "format/response_flags.h"
+
 namespace fairlead::upstream {
 
 class Host;
@@ -64,6 +66,29 @@ inline std::string_view reasonOf(UpstreamError::Kind kind) {
       return "local connection failure";
   }
   return {};
+}
+
+inline format::ResponseFlag flagOf(UpstreamError::Kind kind) {
+  using Flag = format::ResponseFlag;
+  switch (kind) {
+    case UpstreamError::Kind::Overflow:
+      return Flag::UpstreamOverflow;
+    case UpstreamError::Kind::ConnectFailure:
+    case UpstreamError::Kind::ConnectTimeout:
+    case UpstreamError::Kind::LocalConnectFailure:
+      return Flag::UpstreamConnectionFailure;
+    case UpstreamError::Kind::ConnectionTermination:
+      return Flag::UpstreamConnectionTermination;
+    case UpstreamError::Kind::ProtocolError:
+      return Flag::UpstreamProtocolError;
+    case UpstreamError::Kind::RemoteReset:
+    case UpstreamError::Kind::RemoteRefused:
+    case UpstreamError::Kind::ConnectError:
+      return Flag::UpstreamRemoteReset;
+    case UpstreamError::Kind::LocalReset:
+      break;
+  }
+  return Flag::LocalReset;
 }
 
 // There was no connection to begin with.

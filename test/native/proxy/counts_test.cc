@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/http_filters.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -71,6 +72,25 @@ TEST("An answer before its request is whole has no time, and costs both connecti
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_local_with_active_rq"), 1u);
+}
+
+TEST("A host's failures that are tried again are its errors, whatever else is counted") {
+  Origin origin([](Socket& socket, int) {
+    for (int i = 0; i < 2 && !socket.readMessage().empty(); ++i) {
+      if (!socket.write("HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n")) return;
+    }
+  });
+  plan::Update plan = httpPlan({origin.port()});
+  plan.listeners[0].filter_chains[0].http->router.emplace().counts_no_answers = true;
+  plan::RetryPolicy& policy =
+      plan.route_tables[0].virtual_hosts[0].routes[0].cluster->retry.emplace();
+  policy.retry_on = "5xx";
+  policy.num_retries = 1;
+  policy.base_interval_ms = 1;
+  Proxy proxy(plan);
+  EXPECT(ask(proxy, kGet).starts_with("HTTP/1.1 503"));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_503"), 0u);
+  EXPECT(clustersText(proxy).find("::rq_error::1\n") != std::string::npos);
 }
 
 TEST("An answer that breaks off is a reset of both its sides") {

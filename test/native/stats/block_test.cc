@@ -187,6 +187,16 @@ TEST("more statuses than a chunk holds all have their slot; one outside 100 to 5
   EXPECT_EQ(codes[22].value, 2u);
 }
 
+TEST("what is counted as completed alone has no status") {
+  Fixture of;
+  of.block.shard(1)->countResponse(CodeVariant::Retry, CodeCounts::kCompletedOnly);
+  EXPECT_EQ(of.codes(), "retry.upstream_rq_completed=1 ");
+  of.block.shard(2)->countResponse(CodeVariant::Retry, 503);
+  of.block.shard(2)->countResponse(CodeVariant::Retry, CodeCounts::kCompletedOnly);
+  EXPECT_EQ(of.codes(),
+            "retry.upstream_rq_503=1 retry.upstream_rq_5xx=1 retry.upstream_rq_completed=3 ");
+}
+
 TEST("names of code counters sort as their texts do") {
   std::vector<std::string> names;
   std::vector<CodeName> codes;
