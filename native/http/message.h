@@ -219,6 +219,8 @@ class HeaderMap {
   }
   // The value in the place of the first header of that id, or in a new one at the end.
   void set(HeaderId id, std::string_view value);
+  // Those of another, whose texts it shares.
+  void assign(const HeaderMap& other);
 
   // The first header of that id; null when there is none. Not for HeaderId::Other.
   const HeaderEntry* find(HeaderId id) const { return added_.has(id) ? search(id) : nullptr; }
@@ -246,6 +248,13 @@ class HeaderMap {
   HeaderIds added_;
   HeaderEntry entries_[kMax];
 };
+
+inline void HeaderMap::assign(const HeaderMap& other) {
+  clear();
+  for (const HeaderEntry& entry : other) {
+    if (entry.name_size > 0) add(entry.id, entry.name(), entry.value());
+  }
+}
 
 inline void HeaderMap::set(HeaderId id, std::string_view value) {
   HeaderEntry* entry = find(id);

@@ -6042,6 +6042,9 @@ bool read(WireReader& wire, MirrorPolicy* out) {
       case 7:
         if (!readNested(wire, &out->request_changes.emplace_back(), "MirrorPolicy.request_changes")) return false;
         break;
+      case 8:
+        if (!wire.readNumber(&out->is_sampled.emplace(), "MirrorPolicy.is_sampled")) return false;
+        break;
       default:
         if (!wire.skip("MirrorPolicy")) return false;
     }

@@ -2956,6 +2956,8 @@ struct MirrorPolicy {
   std::string host;
   // One after the other.
   std::vector<HeaderChange> request_changes;
+  // Whether its span is told of; unset: where the request's own is.
+  std::optional<bool> is_sampled;
 };
 
 struct HeaderHash {

@@ -49,7 +49,7 @@ struct HttpConfig {
   Boxed<plan::Metadata> chain_metadata;
   std::vector<net::Cidr> internal_addresses;
   // Null: nothing is traced.
-  std::unique_ptr<const tracing::Tracing> tracing;
+  std::shared_ptr<const tracing::Tracing> tracing;
   // Who clients are, as headers say. Empty: as the connection manager itself finds out.
   struct IpDetection {
     plan::IpDetection plan;

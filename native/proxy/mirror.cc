@@ -5,6 +5,7 @@
 #include "log/log.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
+#include "proxy/extended_connect.h"
 #include "proxy/pool_use.h"
 #include "proxy/subset_wish.h"
 #include "upstream/answer_counts.h"
@@ -69,6 +70,10 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   timeout_ms_ = timeout_ms;
   has_body_ = !end;
   is_grpc_ = info.is_grpc;
+  is_upgrade_ = info.is_upgrade;
+  is_websocket_ = info.is_websocket;
+  counts_no_answers_ = info.config().router.counts_no_answers;
+  counts_no_grpc_failures_ = info.config().router.counts_no_grpc_failures;
   scheme_ = info.scheme == "https" ? "https" : "http";
   std::string_view host = policy.host;
   if (host.empty()) {
@@ -76,7 +81,8 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   }
   const HeaderMap& headers =
       policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
-  head_.save(head.method, head.path, host, headers);
+  if (info.trace) beginTrace(info, policy, headers);
+  head_.save(head.method, head.path, host, traced_ ? context_->headers : headers);
   if (cluster.asksRequests()) noteWanted(info, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
@@ -115,10 +121,7 @@ upstream::HttpPool* Mirror::choosePool() {
 const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPolicy& policy,
                                  const HeaderMap& from) {
   HeaderMap& headers = context_->headers;
-  headers.clear();
-  for (const HeaderEntry& entry : from) {
-    if (entry.name_size > 0) headers.add(entry.id, entry.name(), entry.value());
-  }
+  headers.assign(from);
   format::FormatContext format;
   info.fill(&format);
   format.request_headers = &headers;
@@ -133,8 +136,13 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
 void Mirror::start() {
   context_->calls.countRequest();
   if (!has_body_) requestComplete();
-  if (cluster_->isRefusingForMaintenance() ||
-      cluster_->cluster().drops(context_->upstream.random)) {
+  if (cluster_->isRefusingForMaintenance()) {
+    if (traced_) traced_->flag = "UO";
+    charge(503);
+    return;
+  }
+  if (cluster_->cluster().drops(context_->upstream.random)) {
+    if (traced_) traced_->flag = "DO";
     charge(503);
     return;
   }
@@ -147,12 +155,15 @@ void Mirror::startAttempt() {
   if (pool && pool->cluster().admits(*pool)) {
     attempt_.start(*pool, 0);
   } else {
+    if (traced_) traced_->flag = "UH";
     charge(503);
   }
 }
 
-void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
+void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) {
+  if (traced_) traceAsked(attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
+  speaks_http2_ = connection.codec().protocol() == "HTTP/2";
   sendKept();
 }
 
@@ -167,7 +178,13 @@ void Mirror::sendKept() {
   } else if (!local_address_.empty()) {
     headers.add(HeaderId::XForwardedFor, "x-forwarded-for", local_address_);
   }
-  to.sendHead({head_.method(), head_.path(), head_.authority(), &headers, scheme_}, !has_body_);
+  http::RequestOut out{head_.method(), head_.path(), head_.authority(), &headers, scheme_};
+  out.upgrades = is_upgrade_;
+  if (is_upgrade_ && speaks_http2_) {
+    sendExtendedConnect(to, out, !has_body_);
+  } else {
+    to.sendHead(out, !has_body_);
+  }
   body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
   if (has_body_ && request_complete_ && !trailers_.isSet()) to.sendData({}, true);
   if (trailers_.isSet()) {
@@ -220,15 +237,25 @@ void Mirror::onAttemptWritable(upstream::Attempt&) {
 // ---- the answer, which is only counted ----
 
 void Mirror::onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) {
-  const upstream::AnswerOf answer{*cluster_, &attempt.host(), true};
-  upstream::countStatus(answer, head.status);
-  upstream::countCanary(answer, head.headers, head.status);
+  if (counts_no_answers_) return;
+  count(head.status, &attempt.host());
+  upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
 }
 
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
+  if (is_upgrade_ && head.status == 200 && !end && speaks_http2_) head.status = 101;
+  // As of a request itself: such an answer gets no further, and counts for nothing.
+  if (is_websocket_ && head.status != 101 && head.status < 400) {
+    status_ = head.status;
+    giveUp();
+    restIfOver();
+    return;
+  }
   charge(head.status, &attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
-  upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
+  if (!counts_no_answers_) {
+    upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
+  }
   const bool has_failed = head.status / 100 == 5;
   awaits_grpc_status_ = is_grpc_ && !has_failed && !end;
   if (is_grpc_ && !has_failed && end) {
@@ -251,22 +278,34 @@ void Mirror::onAttemptTrailers(upstream::Attempt& attempt, HeaderMap& trailers) 
 }
 
 void Mirror::answerComplete() {
-  if (request_complete_) {
+  if (request_complete_ && !counts_no_answers_) {
     const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
     upstream::recordTime({*cluster_, &attempt_.host(), true}, ms);
   }
   restIfOver();
 }
 
-void Mirror::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
+void Mirror::onAttemptFailed(upstream::Attempt& attempt, const upstream::UpstreamError& error) {
+  // As the real server: what came before the answer has begun it, and counted.
+  const bool was_informed = attempt.was_informed;
   if (error.host) {
-    countHost(*error.host, false);
+    if (!was_informed) countHost(*error.host, false);
     if (error.kind != upstream::UpstreamError::Kind::Overflow) {
       tellOutlier(*error.host, upstream::OutlierResult::ConnectFailed);
     }
   }
+  if (traced_) {
+    if (error.host) traceAsked(*error.host);
+    traced_->flag = format::shortNameOf(upstream::flagOf(error.kind));
+  }
+  is_broken_ = status_ != 0;
   if (status_ == 0) {
-    charge(error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503, error.host);
+    const uint16_t status = error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503;
+    if (was_informed) {
+      status_ = status;
+    } else {
+      charge(status, error.host);
+    }
   }
   dropBody();
   if (sender_) sender_->onMirrorWritable();
@@ -283,6 +322,8 @@ void Mirror::onTimer() {
   if (!names_ && !attempt_.isActive()) return;
   cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
   const bool is_first = status_ == 0;
+  is_broken_ = !is_first;
+  if (traced_) traced_->flag = "UT";
   if (is_first) charge(504, isWaiting() ? nullptr : &attempt_.host());
   // A host that has not been asked is not to blame.
   if (!isWaiting()) {
@@ -308,14 +349,19 @@ void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, u
 
 void Mirror::charge(uint16_t status, const upstream::Host* host) {
   status_ = status;
-  upstream::countStatus({*cluster_, host, true}, status);
+  if (!counts_no_answers_) count(status, host);
+}
+
+void Mirror::count(uint16_t status, const upstream::Host* host) {
+  upstream::countStatus({*cluster_, host, true}, status, !is_grpc_ || !counts_no_grpc_failures_);
 }
 
 // ---- the end ----
 
 void Mirror::leave() {
   sender_ = nullptr;
-  if (!request_complete_) giveUp();
+  is_canceled_ = !request_complete_;
+  if (is_canceled_) giveUp();
   restIfOver();
 }
 
@@ -338,6 +384,7 @@ void Mirror::abort() {
 // Once nobody feeds it and nothing of it is under way, it is as new and may be another one at once.
 void Mirror::restIfOver() {
   if (sender_ || names_ || attempt_.isActive()) return;
+  if (traced_) endTrace();
   abort();
   Context& context = *std::exchange(context_, nullptr);
   cluster_ = nullptr;
@@ -347,7 +394,9 @@ void Mirror::restIfOver() {
   deadline_ = net::kNever;
   request_end_us_ = 0;
   status_ = 0;
-  has_body_ = request_complete_ = is_grpc_ = awaits_grpc_status_ = false;
+  has_body_ = request_complete_ = is_upgrade_ = is_websocket_ = speaks_http2_ = is_grpc_ =
+      awaits_grpc_status_ = false;
+  is_canceled_ = is_broken_ = false;
   wanted_.reset();
   context.mirrors.give(*this, context.loop());
 }

@@ -11,6 +11,7 @@
 #include "base/slab.h"
 #include "http/saved_head.h"
 #include "proxy/stream_info.h"
+#include "tracing/call_span.h"
 #include "upstream/attempt.h"
 #include "upstream/name_cache.h"
 
@@ -65,6 +66,10 @@ class Mirror final : public ListNode<Mirror>,
   // net::Timer
   void onTimer() override;
 
+  void beginTrace(const StreamInfo& info, const route::MirrorPolicy& policy,
+                  const http::HeaderMap& from);
+  void traceAsked(const upstream::Host& host);
+  void endTrace();
   const http::HeaderMap& changed(const StreamInfo& info, const route::MirrorPolicy& policy,
                                  const http::HeaderMap& from);
   void noteWanted(const StreamInfo& info, const http::HeaderMap& headers);
@@ -79,6 +84,8 @@ class Mirror final : public ListNode<Mirror>,
   void answerComplete();
   // `host`: null: none was asked.
   void charge(uint16_t status, const upstream::Host* host = nullptr);
+  // As its router's options have it.
+  void count(uint16_t status, const upstream::Host* host);
   void countHost(upstream::Host& host, bool is_well);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void giveUp();
@@ -102,6 +109,17 @@ class Mirror final : public ListNode<Mirror>,
   };
   // Null: whoever's turn it is.
   std::unique_ptr<Wanted> wanted_;
+  // Its span, and what that will tell. The span is of the configuration that it keeps: the
+  // listener's may be gone by its end.
+  struct Traced {
+    std::shared_ptr<const tracing::Tracing> settings;
+    std::unique_ptr<tracing::CallSpan> span;
+    // Empty: nobody was asked.
+    std::string asked;
+    std::string_view flag;
+  };
+  // Null: it is none.
+  std::unique_ptr<Traced> traced_;
   // Where its host is looked up; null: it waits for none.
   upstream::NameCache* names_ = nullptr;
   http::SavedHead head_;
@@ -115,9 +133,18 @@ class Mirror final : public ListNode<Mirror>,
   uint64_t request_end_us_ = 0;
   uint16_t status_ = 0;
   bool has_body_ = false;
+  bool is_upgrade_ = false;
+  bool is_websocket_ = false;
+  bool speaks_http2_ = false;
   bool request_complete_ = false;
   bool is_grpc_ = false;
+  // What its router does not count.
+  bool counts_no_answers_ = false;
+  bool counts_no_grpc_failures_ = false;
   bool awaits_grpc_status_ = false;
+  // It was given up; its answer broke off.
+  bool is_canceled_ = false;
+  bool is_broken_ = false;
 };
 
 }  // namespace fairlead::proxy

@@ -162,7 +162,6 @@ class Router final : private upstream::AttemptOwner,
   void dropKept();
   // The host's time runs: it has the request, or as much as there is before a handshake.
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
-  void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end);
   void tellUnwell(Attempt& attempt);
   void grantAsHttp1(http::ResponseHead& head);
   std::string_view tunnelPreamble() const;

@@ -20,8 +20,8 @@ upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const Stre
 }  // namespace
 
 void Router::prepareMirrors(const http::RequestHead& head) {
-  // A tunnel's bytes are for one host.
-  if (info_.tunnels() || terminates_) return;
+  // As in the real server, what begins with a CONNECT is for one host.
+  if (info_.is_connect || terminates_) return;
   for (const route::MirrorPolicy& policy : mirrorsOf(info_)) {
     if (info_.id % 1'000'000 >= policy.share.value()) continue;
     upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);

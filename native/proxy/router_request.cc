@@ -1,10 +1,10 @@
 // A router's way to the host: the request as it comes, and what was kept of it.
 #include <algorithm>
-#include <optional>
 
 #include "net/proxy_header_text.h"
 #include "net/state_keys.h"
 #include "proxy/downstream.h"
+#include "proxy/extended_connect.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 #include "proxy/try_filters.h"
@@ -187,38 +187,6 @@ size_t Router::waitingMemory() const {
 
 bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
 
-namespace {
-
-// A header that is not sent, and is there again afterwards: logs speak of the headers as they were.
-class Unsent {
- public:
-  explicit Unsent(http::HeaderEntry* entry) : entry_(entry), before_(*entry) { entry->remove(); }
-  Unsent(const Unsent&) = delete;
-  Unsent& operator=(const Unsent&) = delete;
-  ~Unsent() { *entry_ = before_; }
-  std::string_view value() const { return before_.value(); }
-
- private:
-  http::HeaderEntry* const entry_;
-  const http::HeaderEntry before_;
-};
-
-}  // namespace
-
-// What asks for an upgrade in HTTP/1 (RFC 8441 §4).
-void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end) {
-  HeaderMap& headers = *head.headers;
-  const Unsent upgrade(headers.find(http::HeaderId::Upgrade));
-  const Unsent connection(headers.find(http::HeaderId::Connection));
-  // What the tunnel carries is no body, and would be one that is too long.
-  std::optional<Unsent> length;
-  http::HeaderEntry* const entry = headers.find(http::HeaderId::ContentLength);
-  if (entry && entry->value() == "0") length.emplace(entry);
-  head.method = "CONNECT";
-  head.protocol = upgrade.value();
-  to.sendHead(head, end);
-}
-
 // Tells a host that hears nothing of HTTP whom the tunnel is for.
 std::string_view Router::tunnelPreamble() const {
   if (!terminates_->proxy_protocol) return {};
@@ -260,16 +228,16 @@ void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
   if (isWaitingForHost()) return keepForHost(data);
   if (!data.empty() && isTooEarly()) return answerInPlace({400, {}, "early_connect_data"});
-  TryFilters* const filters = try_filters_ && current_ ? filtersOf(*current_) : nullptr;
-  if (info_.tunnels() && !tunnel_open_ && !filters) {
-    keepForTunnel(data);
-    return;
-  }
   if (!mirrors_.empty()) {
     // One connection's bytes are gathered at a time.
     if (hostStream()) hostStream()->flush();
     for (Mirror* mirror : mirrors_) mirror->onData(data, end);
     if (end) leaveMirrors();
+  }
+  TryFilters* const filters = try_filters_ && current_ ? filtersOf(*current_) : nullptr;
+  if (info_.tunnels() && !tunnel_open_ && !filters) {
+    keepForTunnel(data);
+    return;
   }
   if (keepsRequest() && !info_.tunnels() && !keepForRetry(data)) return;
   if (filters) {

@@ -197,10 +197,7 @@ void TryFilters::writeHead(uint16_t status, HeaderMap& headers, bool end) {
   http::ResponseHead& head = info().context().tried_answer;
   head.status = status;
   head.names = answer_names_;
-  head.headers.clear();
-  for (const http::HeaderEntry& entry : headers) {
-    if (entry.name_size > 0) head.headers.add(entry.id, entry.name(), entry.value());
-  }
+  head.headers.assign(headers);
   router_.onAttemptHead(*attempt_, head, end);
 }
 

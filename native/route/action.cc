@@ -46,7 +46,8 @@ Result<std::vector<MirrorPolicy>> MirrorPolicy::build(const std::vector<plan::Mi
          .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
          .keeps_host = mirror.keeps_host,
          .host = mirror.host,
-         .changes = std::move(changes.value())});
+         .changes = std::move(changes.value()),
+         .is_sampled = mirror.is_sampled});
   }
   return mirrors;
 }

@@ -52,6 +52,8 @@ struct MirrorPolicy {
   // In place of the request's, if any.
   std::string host;
   HeaderChanges changes;
+  // Whether its span is told of; none: where the request's own is.
+  std::optional<bool> is_sampled;
 
   static Result<std::vector<MirrorPolicy>> build(const std::vector<plan::MirrorPolicy>& plans,
                                                  NameIds& clusters, RuntimeSlots* slots);

@@ -122,9 +122,10 @@ SpanIds RequestTrace::nextChild(Random& random) {
 }
 
 std::unique_ptr<CallSpan> RequestTrace::beginCall(std::string_view name, uint64_t now_us,
-                                                  Random& random) {
+                                                  Random& random, std::optional<bool> is_sampled) {
   if (is_null_) return nullptr;
-  const SpanIds ids = nextChild(random);
+  SpanIds ids = nextChild(random);
+  if (is_sampled) ids.is_sampled = *is_sampled;
   return std::make_unique<CallSpan>(
       CallSpan::Start{*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
 }

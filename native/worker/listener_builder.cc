@@ -160,7 +160,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   }
   if (plan.tracing) {
     const bool is_egress = listener.direction == plan::Listener::Direction::Outbound;
-    config->tracing = std::make_unique<const tracing::Tracing>(*plan.tracing, is_egress,
+    config->tracing = std::make_shared<const tracing::Tracing>(*plan.tracing, is_egress,
                                                                &parts_.slots, parts_.spans);
   }
   config->routes = parts_.route_tables.slotOf(plan.route_table);

@@ -1951,6 +1951,8 @@ export interface MirrorPolicy {
   readonly host?: string | undefined;
   /** One after the other. */
   readonly request_changes?: readonly HeaderChange[] | undefined;
+  /** Whether its span is told of; unset: where the request's own is. */
+  readonly is_sampled?: boolean | undefined;
 }
 
 /** When a request is sent again, and where. */
@@ -5965,6 +5967,7 @@ function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
   if (message.keeps_host) out.number(40, message.keeps_host ? 1 : 0);
   if (message.host?.length) out.text(50, message.host);
   if (message.request_changes) for (const item of message.request_changes) out.message(58, item, writeHeaderChange);
+  if (message.is_sampled !== undefined) out.number(64, message.is_sampled ? 1 : 0);
 }
 
 function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {

@@ -8,7 +8,6 @@ import { compileHeaderChanges } from './header-changes.js';
 import { checkCluster, type ClusterCheck } from './route-clusters.js';
 import type { Mirrors } from './route-scope.js';
 
-// Whether a copy is traced only counts where tracing is on, and that is refused.
 const POLICY = supportedFields<RequestMirrorPolicy>(
   'envoy.config.route.v3.RouteAction.RequestMirrorPolicy',
   [
@@ -81,6 +80,7 @@ function compileMirror(
     share_slot: share.slot,
     keeps_host: message.disable_shadow_host_suffix_append,
     host: message.host_rewrite_literal,
+    is_sampled: message.trace_sampled,
     request_changes: compileHeaderChanges(
       message.request_headers_mutations,
       place.field('request_headers_mutations'),

@@ -169,6 +169,75 @@ TEST("A copy's head is changed in order, and the request's is not") {
   EXPECT(shadow.latest().find("x-two") == std::string::npos);
 }
 
+TEST(
+    "A request for an upgrade is copied with what its client sends, and given up with its tunnel") {
+  constexpr std::string_view kSwitching =
+      "HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+  Origin origin([&](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write(kSwitching);
+    socket.write(socket.readExactly(5));
+    socket.readAll();
+  });
+  std::atomic<bool> has_ended{false};
+  std::string head, sent;
+  Origin shadow([&](Socket& socket, int) {
+    head = socket.readUntil("\r\n\r\n");
+    socket.write(kSwitching);
+    sent = socket.readAll();
+    has_ended = true;
+  });
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  plan.listeners[0].filter_chains[0].http->upgrades.push_back({"websocket", true, {}});
+  Proxy proxy(plan);
+  {
+    Socket client = proxy.connect();
+    client.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+    EXPECT(client.readUntil("\r\n\r\n").starts_with("HTTP/1.1 101"));
+    EXPECT(proxy.waitFor("cluster.shadow.internal.upstream_rq_101", 1));
+    client.write("hello");
+    EXPECT_EQ(client.readExactly(5), std::string("hello"));
+  }
+  EXPECT(proxy.waitUntil([&] { return has_ended.load(); }));
+  EXPECT(head.starts_with("GET / HTTP/1.1\r\nhost: a-shadow\r\n"));
+  EXPECT(hasHeader(head, "upgrade: websocket"));
+  EXPECT_EQ(sent, std::string("hello"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_cx_destroy_local_with_active_rq", 1));
+}
+
+TEST("A copy counts as its router's options have it, and what came before its answer as begun") {
+  Origin origin(answering("own"));
+  Shadow shadow("HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n");
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  plan::Router& router = plan.listeners[0].filter_chains[0].http->router.emplace();
+  router.counts_no_grpc_failures = true;
+  {
+    Proxy proxy(plan);
+    ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc\r\n\r\n");
+    EXPECT(proxy.waitFor("cluster.shadow.internal.upstream_rq_503", 1));
+    EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_503"), 0u);
+    EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_completed"), 1u);
+  }
+  router.counts_no_answers = true;
+  {
+    Proxy proxy(plan);
+    ask(proxy, kGet);
+    EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
+    EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_completed"), 0u);
+  }
+  router.counts_no_answers = router.counts_no_grpc_failures = false;
+  Origin leaves([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 103 x\r\n\r\n");
+  });
+  Proxy proxy(mirrored(origin.port(), leaves.port()));
+  ask(proxy, kGet);
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_cx_destroy", 1));
+  EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_103"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_503"), 0u);
+  EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_completed"), 1u);
+}
+
 TEST("A copy whose host never answers holds nobody up, and ends with the route's time") {
   Origin origin(answering("own"));
   Origin silent([](Socket& socket, int) { socket.readAll(); });
@@ -187,6 +256,44 @@ TEST("A worker that stops takes copies along that are still under way") {
   Proxy proxy(mirrored(origin.port(), silent.port()));
   EXPECT(ask(proxy, kGetOfPort).ends_with("own"));
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 1));
+}
+
+TEST(
+    "A copy is a span of its request's, told of where its policy says so, and outlives a "
+    "listener") {
+  Origin origin(answering("own"));
+  std::atomic<bool> was_asked{false}, may_answer{false};
+  std::string asked;
+  Origin slow([&](Socket& socket, int) {
+    asked = socket.readMessage();
+    was_asked = true;
+    while (!may_answer) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    socket.write(kOk);
+    socket.readAll();
+  });
+  plan::Update plan = mirrored(origin.port(), slow.port());
+  plan::Tracing& tracing = plan.listeners[0].filter_chains[0].http->tracing.emplace();
+  tracing.zipkin.emplace().shared_context = true;
+  policyOf(plan).is_sampled = true;
+  Proxy proxy(plan);
+  EXPECT(ask(proxy,
+             "GET / HTTP/1.1\r\nhost: a\r\nx-b3-traceid: 00000000000000a1\r\n"
+             "x-b3-spanid: 00000000000000b1\r\nx-b3-sampled: 0\r\n\r\n")
+             .ends_with("own"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 1));
+  plan::Update without;
+  without.removed_listeners.push_back(plan.listeners[0].name);
+  EXPECT(proxy.dataPlane().apply(without).empty());
+  EXPECT(proxy.waitUntil([&] { return was_asked.load(); }));
+  may_answer = true;
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+  std::string spans;
+  EXPECT(proxy.waitUntil([&] { return !(spans += proxy.dataPlane().takeSpans()).empty(); }));
+  EXPECT(hasHeader(asked, "x-b3-traceid: 00000000000000a1"));
+  EXPECT(hasHeader(asked, "x-b3-parentspanid: 00000000000000b1"));
+  EXPECT(hasHeader(asked, "x-b3-sampled: 1"));
+  EXPECT(spans.find("mirror") != std::string::npos);
+  EXPECT(spans.find("upstream_cluster") != std::string::npos);
 }
 
 TEST("A copy is given up with a request that is never whole") {
