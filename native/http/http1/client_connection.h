@@ -86,6 +86,7 @@ class ClientConnection final : public http::ClientCodec,
   void noteConnectionHeaders(const http::ResponseHead& head);
   void collectNames(std::string_view bytes);
   void finishNames(const http::ResponseHead& head);
+  void countHead(const http::ResponseHead& head);
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);

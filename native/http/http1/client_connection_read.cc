@@ -107,6 +107,14 @@ void ClientConnection::finishNames(const http::ResponseHead& head) {
   if (settings_.preserve_case->forwards_reason) names_->reason = head.reason;
 }
 
+// As the real server, which adds what it has come to with each head: of interim answers and of
+// tries before, too.
+void ClientConnection::countHead(const http::ResponseHead& head) {
+  if (!meter_) return;
+  meter_->header_received += head.header_bytes;
+  meter_->plain_received += meter_->header_received;
+}
+
 size_t ClientConnection::consumeHead(char* data, size_t size) {
   http::ResponseHead& head = scratch_;
   if (settings_.preserve_case) collectNames({data, size});
@@ -114,17 +122,13 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   const ScanResult scan = scanResponse(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return 0;
   if (scan.state == Scan::Error) {
+    countHead(head);
     protocolError();
     return size;
   }
   if (names_) finishNames(head);
   const FramingResult framing = responseFraming(head, method_, {settings_.allow_chunked_length});
-  if (meter_ && !framing.is_unread) {
-    meter_->header_received += head.header_bytes;
-    // As the real server, which adds what it has come to with each head: of interim answers and of
-    // tries before, too.
-    meter_->plain_received += meter_->header_received;
-  }
+  if (!framing.is_unread) countHead(head);
   if (!framing.ok) {
     protocolError();
     return size;

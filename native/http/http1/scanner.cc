@@ -178,7 +178,10 @@ class HeadReader {
       }
       if (next_ == name) return refused(Fault::HeaderFormat);
       if (next_ - name > UINT16_MAX) return refused(kTooLarge);
-      if (out && !hasRoom(limits, *out, between(name, next_))) return refused(kTooMany);
+      if (out && !hasRoom(limits, *out, between(name, next_))) {
+        countBeyond(name);
+        return refused(kTooMany);
+      }
       char* const value = ++next_;
       bool folded = false;
       const ScanResult line = readValue(&line_end, &folded);
@@ -290,6 +293,22 @@ class HeadReader {
     return headers.size() + 1 - spared_ <= limits.max_headers && headers.hasRoomForPeer();
   }
 
+  // As the real server, which finds that there are too many at the next one's name.
+  void countBeyond(const char* name) {
+    const auto name_bytes = static_cast<uint32_t>(next_ - name);
+    char* const value = ++next_;
+    size_t line_end;
+    bool folded = false;
+    if (readValue(&line_end, &folded).state != Scan::Complete) return;
+    const auto value_bytes = static_cast<uint32_t>(trimmedBetween(value, next_).size());
+    header_bytes_ += name_bytes + value_bytes + http::kBytesBesideHeader;
+    next_ += line_end;
+    while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) {
+      ++next_;
+      ++header_bytes_;
+    }
+  }
+
   void noteId(HeaderId id) {
     static_assert(static_cast<size_t>(HeaderId::kCount) <= 128);
     uint64_t& seen = seen_[static_cast<size_t>(id) / 64];
@@ -325,6 +344,13 @@ ScanResult limited(ScanResult result, const Reader& reader, size_t size, const H
   return result;
 }
 
+// Of what is no head nothing is read, but of one that has too many.
+template <typename Reader>
+uint32_t headerBytesOf(const ScanResult& result, const Reader& reader) {
+  const bool is_read = result.state != Scan::Error || result.error.details == kTooMany.details;
+  return is_read ? reader.headerBytes() : 0;
+}
+
 template <typename Bytes>
 ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
                            http::RequestHead* out) {
@@ -336,12 +362,13 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
     result = reader.readHeaders(limits, &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
-  out->header_bytes = reader.headerBytes();
   if (result.state == Scan::Complete && (reader.repeats() || http::joins_unknown)) {
     out->joined.reset();
     http::joinRequestLines(out->headers, out->joined);
   }
-  return limited(result, reader, size, limits);
+  result = limited(result, reader, size, limits);
+  out->header_bytes = headerBytesOf(result, reader);
+  return result;
 }
 
 template <typename Bytes>
@@ -354,12 +381,13 @@ ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
     result = reader.readHeaders(limits, &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
-  out->header_bytes = reader.headerBytes();
   if (result.state == Scan::Complete && (reader.repeats() || http::joins_unknown)) {
     out->joined.reset();
     http::joinResponseLines(out->headers, out->joined);
   }
-  return limited(result, reader, size, limits);
+  result = limited(result, reader, size, limits);
+  out->header_bytes = headerBytesOf(result, reader);
+  return result;
 }
 
 template <typename Bytes>

@@ -191,7 +191,7 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   }
   in_head_ = false;
   if (scan.state == Scan::Error) {
-    refuse(scan.error);
+    refuse(scan.error, head.header_bytes);
     return size;
   }
   const FramingResult framing =

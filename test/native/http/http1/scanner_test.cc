@@ -122,6 +122,21 @@ TEST("a head is read: names in lower case, values trimmed, ids interned") {
   EXPECT_EQ(head.headers.find("x-high")->value(), "\xe9\xff caf\xc3\xa9");
 }
 
+TEST("of a head with too many headers one more counts, and the name behind it") {
+  static http::RequestHead head;
+  const auto counted = [](const std::string& text) {
+    const Bytes bytes(text);
+    HeadLimits limits;
+    limits.max_headers = 2;
+    EXPECT_EQ(scanRequest(bytes.data.get(), bytes.size, limits, &head).state, Scan::Error);
+    return head.header_bytes;
+  };
+  const std::string three = "GET / HTTP/1.1\r\nhost: a\r\nx: 1\r\ny: 22\r\n";
+  EXPECT_EQ(counted(three + "\r\n"), 8u + 5u + 6u);
+  EXPECT_EQ(counted(three + "long-name: 1\r\nz: 1\r\n\r\n"), 8u + 5u + 6u + 9u);
+  EXPECT_EQ(counted("GET / HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n"), 0u);
+}
+
 TEST("only the name of a line turns lower case, however long name and value are") {
   for (size_t name = 1; name < 50; ++name) {
     for (const size_t value : {0, 1, 7, 15, 16, 17, 33}) {
