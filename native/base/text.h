@@ -49,6 +49,7 @@ inline bool containsToken(std::string_view list, std::string_view token) {
 
 // Whole text as a decimal number; false for anything else or on overflow.
 inline bool parseDecimal(std::string_view text, uint64_t* out) {
+  while (text.size() > 20 && text.front() == '0') text.remove_prefix(1);
   if (text.empty() || text.size() > 20) return false;
   uint64_t value = 0;
   for (char c : text) {

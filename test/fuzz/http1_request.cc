@@ -110,6 +110,9 @@ void checkAgainstReference(RequestHead& head, std::string_view raw) {
   const bool is_1_1 = line.ends_with(" HTTP/1.1") || line.ends_with("\tHTTP/1.1");
   if (!is_1_1 && !reference->all("transfer-encoding").empty()) expected = "refused";
   // What follows a CONNECT is the tunnel's, and may not be said to be its body.
+  const std::vector<std::string> lengths = reference->all("content-length");
+  const bool says_zero = lengths.size() == 1 && lengths[0] == "0";
+  if (head.method == "CONNECT" && !lengths.empty() && !says_zero) expected = "refused";
   if (head.method == "CONNECT" && expected != "none") expected = "refused";
   const FramingResult framing = requestFraming(head, rules);
   FL_CHECK(framing.ok ? shown(framing.framing) == expected : expected == "refused");
