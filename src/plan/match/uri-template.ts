@@ -10,14 +10,18 @@ import { StringMatch_Kind, type Regex, type RegexRewrite, type StringMatch } fro
 /** Of the message that has a template. */
 export const URI_TEMPLATE = 'envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig';
 
-/** What a segment may be made of. */
-const CHARACTERS = "a-zA-Z0-9\\-._~%!$&'()+,;:@=";
+/** What paths that are taken may be made of. */
+const CHARACTERS = "a-zA-Z0-9\\-._~%!$&'()+,;:@=*";
 const SEGMENT = `[${CHARACTERS}]+`;
 const REST = `[${CHARACTERS}/]*`;
-const LITERAL = new RegExp(`^[${CHARACTERS}]*$`);
-const VARIABLE = /^\{([a-zA-Z][a-zA-Z0-9_]{0,15})(?:=([^{}]*))?\}/;
+/** A star that does not begin a segment says of what is before it how often it may stand there. */
+const LITERAL = new RegExp(`^[${CHARACTERS}]+$`);
+const REWRITE_LITERAL = new RegExp(`^[${CHARACTERS}/]+$`);
+const NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,15}$/;
 const MAX_VARIABLES = 5;
-const EXPECTED = '/ and segments: literals, *, ** at the end, {name}, {name=pattern}';
+const EXPECTED = '/ and segments: literals, *, ** with no such behind it, {name}, {name=pattern}';
+/** No text is such. */
+const NOTHING = '[^\\s\\S]';
 
 /** Of the message that says what becomes of such a path. */
 export const URI_REWRITE = 'envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig';
@@ -59,7 +63,8 @@ export function compileTemplateRewrite(
   let rest = rewrite;
   while (rest !== '') {
     const [piece, name] = /^(?:\{([a-zA-Z][a-zA-Z0-9_]{0,15})\}|[^{}]+)/.exec(rest) ?? [];
-    if (piece === undefined || !rewrite.startsWith('/') || rewrite.includes('//')) {
+    const isBad = name === undefined && !REWRITE_LITERAL.test(piece ?? '');
+    if (piece === undefined || isBad || !rewrite.startsWith('/') || rewrite.includes('//')) {
       at.error(`path_rewrite_policy.path_template_rewrite ${rewrite} is invalid`, {
         expected: '/ and segments: literals and {name}',
       });
@@ -67,7 +72,7 @@ export function compileTemplateRewrite(
     }
     if (name !== undefined && !template.names.includes(name)) {
       at.error(
-        'mismatch between variables in path_match_policy envoy.path.match.uri_template.uri_template_matcher and path_rewrite_policy envoy.path.rewrite.uri_template.uri_template_rewriter',
+        `mismatch between variables in path_match_policy ${match.path_template ?? ''} and path_rewrite_policy ${rewrite}`,
         { expected: `variables of the template: ${template.names.join(', ')}` },
       );
       return undefined;
@@ -87,44 +92,95 @@ interface ReadTemplate {
 
 /** Undefined: it is no template. */
 function readTemplate(template: string): ReadTemplate | undefined {
-  if (!template.startsWith('/') || template.includes('//')) return undefined;
-  // Nobody could say where the one ends and the next begins.
-  if (template.includes('}{')) return undefined;
-  const names = new Set<string>();
-  let regex = '';
-  let rest = template;
-  let endsInRest = false;
-  while (rest !== '') {
-    const [variable, name = '', pattern = '*'] = VARIABLE.exec(rest) ?? [];
-    const piece = variable ?? /^(\*\*?|\/|[^/*{}]+)/.exec(rest)?.[0];
-    // Nothing follows what takes all of the rest.
-    if (piece === undefined || endsInRest) return undefined;
-    if (variable !== undefined) {
-      if (names.has(name) || names.size >= MAX_VARIABLES) return undefined;
-      names.add(name);
+  if (!/^\/[\x21-\x7e]*$/.test(template)) return undefined;
+  const reader = new TemplateReader(template.slice(1));
+  const pieces = reader.pieces();
+  if (pieces === undefined) return undefined;
+  const regex = `/${pieces}`;
+  const names = [...reader.names];
+  // "How often" of "how often" is no expression: such a template is taken, and no path is like it.
+  if (!regex.includes('**')) return { regex, names };
+  return { regex: NOTHING + regex.replaceAll(/\*{2,}/g, '*'), names };
+}
+
+/** Reads what is behind the first slash, segment by segment. */
+class TemplateReader {
+  readonly names = new Set<string>();
+  #hasRest = false;
+
+  constructor(private rest: string) {}
+
+  /** As an expression; undefined: it is no template. */
+  pieces(): string | undefined {
+    let regex = '';
+    while (this.rest !== '') {
+      const segment = this.#segment();
+      if (segment === undefined) return undefined;
+      regex += segment;
+      if (this.rest === '') break;
+      // Only a segment that begins with a star leaves something behind itself: it is the last one.
+      if (!this.rest.startsWith('/')) return undefined;
+      this.#take('/');
+      regex += '/';
     }
-    const part = variable === undefined ? partOf(piece) : regexOfPattern(pattern);
-    if (part === undefined) return undefined;
-    endsInRest = part.endsWith(REST);
-    regex += variable === undefined ? part : `(${part})`;
-    rest = rest.slice(piece.length);
+    return regex;
   }
-  return { regex, names: [...names] };
+
+  #segment(): string | undefined {
+    const stars = /^\*\*?/.exec(this.rest)?.[0];
+    if (stars !== undefined) {
+      this.#take(stars);
+      const glob = this.#glob(stars);
+      if (this.rest === '' || this.rest.startsWith('/')) return glob;
+      const suffix = literal(this.rest);
+      this.rest = '';
+      return glob === undefined || suffix === undefined ? undefined : glob + suffix;
+    }
+    // A variable at the begin may have slashes within it, one behind a literal has none.
+    const scope = this.rest.startsWith('{') ? this.rest : this.#text();
+    const variable = /^([^{]*)\{([^}]*)\}/.exec(scope);
+    if (variable === null) return literal(this.#take(this.#text()));
+    const [whole, prefix = '', inside = ''] = variable;
+    this.#take(whole);
+    const group = this.#variable(inside);
+    const suffix = this.#take(this.#text());
+    const before = prefix === '' ? '' : literal(prefix);
+    const behind = suffix === '' ? '' : literal(suffix);
+    if (before === undefined || group === undefined || behind === undefined) return undefined;
+    return `${before}(${group})${behind}`;
+  }
+
+  #variable(inside: string): string | undefined {
+    const [, name = '', pattern] = /^([^=]*)(?:=(.*))?$/.exec(inside) ?? [];
+    if (!NAME.test(name) || this.names.has(name) || this.names.size >= MAX_VARIABLES) {
+      return undefined;
+    }
+    this.names.add(name);
+    const parts = (pattern ?? '*')
+      .split('/')
+      .map((part) => (part === '*' || part === '**' ? this.#glob(part) : literal(part, false)));
+    return parts.includes(undefined) ? undefined : parts.join('/');
+  }
+
+  /** Undefined: nothing that takes any text follows what takes all of the rest. */
+  #glob(stars: string): string | undefined {
+    if (this.#hasRest) return undefined;
+    this.#hasRest = stars === '**';
+    return this.#hasRest ? REST : SEGMENT;
+  }
+
+  /** What is left of this segment. */
+  #text(): string {
+    return this.rest.slice(0, (this.rest + '/').indexOf('/'));
+  }
+
+  #take(text: string): string {
+    this.rest = this.rest.slice(text.length);
+    return text;
+  }
 }
 
-function regexOfPattern(pattern: string): string | undefined {
-  let regex = '';
-  for (const piece of pattern.match(/\*\*?|\/|[^/*]+/g) ?? []) {
-    const part = partOf(piece);
-    if (part === undefined || regex.endsWith(REST)) return undefined;
-    regex += part;
-  }
-  return regex === '' ? undefined : regex;
-}
-
-function partOf(piece: string): string | undefined {
-  if (piece === '**') return REST;
-  if (piece === '*') return SEGMENT;
-  if (piece === '/') return '/';
-  return LITERAL.test(piece) ? piece.replaceAll(/[.$()+]/g, '\\$&') : undefined;
+function literal(text: string, mayBeginWithStar = true): string | undefined {
+  if (!LITERAL.test(text) || (!mayBeginWithStar && text.startsWith('*'))) return undefined;
+  return text.replaceAll(/[.$()+]/g, '\\$&');
 }
