@@ -31,13 +31,34 @@ export class SecretFinder {
     this.#lookup = lookup;
   }
 
-  /** Something that was asked for has not come yet. */
+  /** Something without which it cannot be used has not come yet. */
   get isPending(): boolean {
     return this.#isPending;
   }
 
   /** 'pending': it has not come yet. Undefined after an error. */
   find<K extends SecretKind>(
+    kind: K,
+    config: SecretConfig,
+    place: Place,
+  ): FoundSecret<K> | 'pending' | undefined {
+    const found = this.#ask(kind, config, place);
+    if (found === 'pending') this.#isPending = true;
+    return found;
+  }
+
+  /** Of each as `find`. One that has come is enough for a socket: the others join it when they come. */
+  findSome<K extends SecretKind>(
+    kind: K,
+    configs: readonly SecretConfig[],
+    place: Place,
+  ): (FoundSecret<K> | 'pending' | undefined)[] {
+    const all = configs.map((config, index) => this.#ask(kind, config, place.index(index)));
+    if (all.length > 0 && all.every((found) => found === 'pending')) this.#isPending = true;
+    return all;
+  }
+
+  #ask<K extends SecretKind>(
     kind: K,
     config: SecretConfig,
     place: Place,
@@ -57,7 +78,6 @@ export class SecretFinder {
     const found = this.#lookup(request);
     const message = found?.secret[kind];
     if (found && message) return { message, place: found.place.field(kind) };
-    this.#isPending = true;
     return 'pending';
   }
 }

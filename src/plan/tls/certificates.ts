@@ -55,11 +55,14 @@ export function compileCertificates(
       : compileCertificate(message, place.field('tls_certificates').index(index), undefined),
   );
   const configs = common.tls_certificate_sds_secret_configs ?? [];
-  const named = configs.map((config, index) => {
-    const at = place.field('tls_certificate_sds_secret_configs').index(index);
-    const found = secrets.find('tls_certificate', config, at);
-    if (found === 'pending') return found;
-    return found && compileCertificate(found.message, found.place, config.name ?? '');
+  const found = secrets.findSome(
+    'tls_certificate',
+    configs,
+    place.field('tls_certificate_sds_secret_configs'),
+  );
+  const named = found.map((one, index) => {
+    if (one === 'pending') return one;
+    return one && compileCertificate(one.message, one.place, configs[index]?.name ?? '');
   });
   if (isServer && own.length > 0 && configs.length > 0) {
     place.error('SDS and non-SDS TLS certificates may not be mixed in server contexts', {
