@@ -282,7 +282,7 @@ void appendJsonNumber(std::string* out, double number) {
   char text[40];
   int size = 0;
   if (std::trunc(number) == number && std::fabs(number) < kWhole) {
-    size = std::snprintf(text, sizeof(text), "%.0f", number == 0 ? 0.0 : number);
+    size = std::snprintf(text, sizeof(text), "%.0f", number);
   } else {
     size = std::snprintf(text, sizeof(text), "%.15g", number);
     double again = 0;

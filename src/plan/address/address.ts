@@ -119,7 +119,7 @@ function checkResolver(
     place.field('resolver_name').error(`Unknown address resolver: ${resolver}`, {
       expected: IP_RESOLVER,
     });
-  } else if (port) {
+  } else if (port !== undefined) {
     const hint =
       nameHint === undefined
         ? ''

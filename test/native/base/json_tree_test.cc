@@ -21,6 +21,7 @@ TEST("JSON is read, and written with its members in the order of their names") {
   EXPECT_EQ(again(R"( {"b" : [1, 2.5, -3e2, true, null], "a": {"\u00e9\n": "\ud83d\ude00"}} )"),
             "{\"a\":{\"\xc3\xa9\\n\":\"\xf0\x9f\x98\x80\"},\"b\":[1,2.5,-300,true,null]}");
   EXPECT_EQ(again("1e300"), "1e+300");
+  EXPECT_EQ(again("-0"), "-0");
   EXPECT_EQ(again(R"({"a":1,"a":2})"), R"({"a":2})");
   EXPECT_EQ(again(R"({"a":1,"a":2})", JsonRepeats::Refused), "none");
 }
