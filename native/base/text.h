@@ -62,4 +62,12 @@ inline bool parseDecimal(std::string_view text, uint64_t* out) {
   return true;
 }
 
+// As parseDecimal(), with blanks around the digits and one plus before them: as the real server
+// reads what headers say of its own doings.
+inline bool parseSpokenNumber(std::string_view text, uint64_t* out) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return parseDecimal(text, out);
+}
+
 }  // namespace fairlead

@@ -43,7 +43,7 @@ bool isGrpcContentType(std::string_view type) {
 
 int64_t parseGrpcStatus(std::string_view text) {
   uint64_t number = 0;
-  if (!parseDecimal(text, &number) || number > INT64_MAX) return kInvalidGrpcStatus;
+  if (!parseSpokenNumber(text, &number) || number > INT64_MAX) return kInvalidGrpcStatus;
   return static_cast<int64_t>(number);
 }
 

@@ -9,7 +9,7 @@
 #include "format/details.h"
 #include "format/head_bytes.h"
 #include "format/piece.h"
-#include "format/url_text.h"
+#include "format/query.h"
 #include "http/request_id.h"
 #include "net/downstream_connection.h"
 
@@ -267,17 +267,10 @@ bool Piece::appendPath(const Context& context, std::string* out) const {
 bool Piece::appendQueryParameter(const Context& context, std::string* out) const {
   const size_t query = context.path.find('?');
   if (query == std::string_view::npos) return false;
-  std::string_view rest = context.path.substr(query + 1);
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    const size_t equals = pair.find('=');
-    if (pair.substr(0, equals) == argument_) {
-      if (equals != std::string_view::npos) appendUrlDecoded(pair.substr(equals + 1), out);
-      return true;
-    }
-    rest.remove_prefix(pair.size() == rest.size() ? pair.size() : pair.size() + 1);
-  }
-  return false;
+  thread_local std::string room;
+  const auto value = queryParameter(context.path.substr(query + 1), argument_, &room);
+  if (value) out->append(*value);
+  return value.has_value();
 }
 
 std::optional<int64_t> FormatContext::grpcStatus() const {

@@ -61,10 +61,11 @@ bool RetryState::begin(StreamInfo& info, const http::RequestHead& head, const Re
 
 void RetryState::readWishes(const RetryWishes& wishes) {
   uint64_t number = 0;
-  if (parseDecimal(wishes.max_retries, &number)) retries_left_ = number;
+  // Of which the real server keeps 32 bits.
+  if (parseSpokenNumber(wishes.max_retries, &number)) retries_left_ = static_cast<uint32_t>(number);
   more_status_codes_.clear();
   forEachToken(wishes.status_codes, [&](std::string_view code) {
-    if (parseDecimal(code, &number) && number < 1000) {
+    if (parseSpokenNumber(code, &number) && number < 1000) {
       more_status_codes_.push_back(static_cast<uint16_t>(number));
     }
     return true;
@@ -220,7 +221,7 @@ void RetryState::readResetHeaders(const http::HeaderMap& headers) {
   for (const route::ResetHeader& reset : policy_->reset_headers) {
     const http::HeaderEntry* entry = reset.name.find(headers);
     uint64_t seconds = 0;
-    if (!entry || !parseDecimal(entry->value(), &seconds)) continue;
+    if (!entry || !parseSpokenNumber(entry->value(), &seconds)) continue;
     if (reset.is_unix_timestamp) {
       const auto now = static_cast<uint64_t>(::time(nullptr));
       if (seconds < now) continue;

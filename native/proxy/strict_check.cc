@@ -15,7 +15,7 @@ bool makesSense(HeaderId id, std::string_view value) {
   uint32_t set = 0;
   if (id == HeaderId::XEnvoyRetryOn) return route::readRetryOn(value, &set);
   if (id == HeaderId::XEnvoyRetryGrpcOn) return route::readRetryGrpcOn(value, &set);
-  return parseDecimal(value, &number);
+  return parseSpokenNumber(value, &number);
 }
 
 }  // namespace

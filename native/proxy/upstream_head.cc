@@ -125,10 +125,10 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
         if (respects_expected) expected = &entry;
         continue;
       case HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs:
-        parseDecimal(entry.value(), &timeouts.try_ms);
+        parseSpokenNumber(entry.value(), &timeouts.try_ms);
         break;
       case HeaderId::XEnvoyUpstreamStreamDurationMs:
-        parseDecimal(entry.value(), &timeouts.exchange_ms);
+        parseSpokenNumber(entry.value(), &timeouts.exchange_ms);
         break;
       case HeaderId::XEnvoyUpstreamRqTimeoutAltResponse:
         timeouts.status = 204;
@@ -146,9 +146,9 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
   }
   // What a proxy before this one waits for comes before what the client wants.
   if (expected) {
-    parseDecimal(expected->value(), &timeouts.route_ms);
+    parseSpokenNumber(expected->value(), &timeouts.route_ms);
   } else if (wanted) {
-    parseDecimal(wanted->value(), &timeouts.route_ms);
+    parseSpokenNumber(wanted->value(), &timeouts.route_ms);
     wanted->remove();
   }
   if (timeouts.route_ms > 0 && timeouts.try_ms >= timeouts.route_ms) timeouts.try_ms = 0;

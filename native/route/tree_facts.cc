@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "route/query.h"
+#include "format/query.h"
 
 namespace fairlead::route {
 
@@ -96,7 +96,7 @@ std::optional<std::string_view> TreeFacts::text(const plan::MatchInput& input,
     case InputKind::ResponseTrailer:
       return headerOf(response_trailers, input.name, room);
     case InputKind::QueryParameter:
-      return queryParameter(request_.query(), input.name, room);
+      return format::queryParameter(request_.query(), input.name, room);
     case InputKind::StatusCode:
       return status == 0 ? later() : asText(status, room);
     case InputKind::StatusClass:

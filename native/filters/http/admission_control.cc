@@ -73,7 +73,7 @@ class AdmissionControl final : public HttpFilter {
  private:
   bool isSuccess(const http::HeaderEntry& status) const {
     uint64_t number = 0;
-    return parseDecimal(status.value(), &number) && config_.isGrpcSuccess(number);
+    return parseSpokenNumber(status.value(), &number) && config_.isGrpcSuccess(number);
   }
   void record(bool is_success) {
     awaits_trailers_ = false;

@@ -9,13 +9,10 @@
 
 namespace fairlead::filters {
 
-// A whole number of at most `most`: decimal digits, of which blanks around them and a plus before
-// them are no part. Anything else is as though the header was not there.
+// A whole number of at most `most`. Anything else is as though the header was not there.
 inline std::optional<uint64_t> faultNumber(std::string_view text, uint64_t most) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
   uint64_t number = 0;
-  if (!parseDecimal(text, &number) || number > most) return std::nullopt;
+  if (!parseSpokenNumber(text, &number) || number > most) return std::nullopt;
   return number;
 }
 

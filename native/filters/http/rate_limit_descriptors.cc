@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "format/query.h"
 #include "route/tree_facts.h"
 
 namespace fairlead::filters {
@@ -11,18 +12,6 @@ namespace fairlead::filters {
 namespace {
 
 using ActionKind = plan::RateLimitAction::Kind;
-
-// The first parameter of the name; no data: there is none.
-std::string_view parameterOf(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    const size_t equals = pair.find('=');
-    if (pair.substr(0, equals) != name) continue;
-    return equals == std::string_view::npos ? pair.substr(pair.size()) : pair.substr(equals + 1);
-  }
-  return {};
-}
 
 // The last that was set under the name counts. Null: there is none.
 const format::FilterMetadata::Value* findMetadata(const format::FormatContext& context,
@@ -81,9 +70,10 @@ bool DescriptorAction::append(const DescriptorSource& source, std::string* descr
       return true;
     }
     case ActionKind::QueryParameter: {
-      const std::string_view value = parameterOf(source.request.query(), plan_.name);
-      if (!value.data()) return plan_.skips_if_absent;
-      appendEntry(plan_.key, value, descriptor);
+      thread_local std::string room;
+      const auto value = format::queryParameter(source.request.query(), plan_.name, &room);
+      if (!value) return plan_.skips_if_absent;
+      appendEntry(plan_.key, *value, descriptor);
       return true;
     }
     case ActionKind::DestinationCluster:

@@ -308,17 +308,18 @@ TEST("the path is the original one or the rewritten one, with its query or witho
   Headers headers;
   headers.add("x-envoy-original-path", "/rw/x?a=one");
   format::FormatContext context;
-  context.path = "/new/x?a=one&b&c=";
+  context.path = "/new/x?a=one&b&c=&%64%20e=%20f";
   EXPECT_EQ(shown(context, Op::Path, "WQ:ORIG"), "-");
   EXPECT_EQ(shown(context, Op::Path, "NQ:ORIG_OR_PATH"), "/new/x");
   context.request_headers = &headers.map();
   EXPECT_EQ(shown(context, Op::Path, "WQ:ORIG"), "/rw/x?a=one");
-  EXPECT_EQ(shown(context, Op::Path, "WQ:PATH"), "/new/x?a=one&b&c=");
+  EXPECT_EQ(shown(context, Op::Path, "WQ:PATH"), "/new/x?a=one&b&c=&%64%20e=%20f");
   EXPECT_EQ(shown(context, Op::Path, "NQ:ORIG_OR_PATH"), "/rw/x");
   EXPECT_EQ(shown(context, piece(Op::Path, "NQ:ORIG_OR_PATH", "", 2)), "/r");
   EXPECT_EQ(shown(context, Op::QueryParam, "a"), "one");
   EXPECT_EQ(shown(context, Op::QueryParam, "b"), "");
   EXPECT_EQ(shown(context, Op::QueryParam, "c"), "");
+  EXPECT_EQ(shown(context, Op::QueryParam, "d e"), " f");
   EXPECT_EQ(shown(context, Op::QueryParam, "none"), "-");
 }
 

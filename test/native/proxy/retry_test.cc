@@ -124,6 +124,12 @@ TEST(
   EXPECT_EQ(seen.exchange(0), 1);
   ask(proxy, wish + "x-forwarded-for: 10.0.0.9\r\n\r\n");
   EXPECT_EQ(seen.exchange(0), 5);
+  // A plus may stand before a number.
+  const std::string signs =
+      "GET / HTTP/1.1\r\nhost: a\r\nx-envoy-retry-on: retriable-status-codes\r\n"
+      "x-envoy-max-retries: +2\r\nx-envoy-retriable-status-codes: -7, +418\r\n";
+  ask(proxy, signs + "x-forwarded-for: 10.0.0.9\r\n\r\n");
+  EXPECT_EQ(seen.exchange(0), 3);
 }
 
 TEST("A request that only some requests are retried for is left alone without their headers") {

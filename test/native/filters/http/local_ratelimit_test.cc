@@ -104,6 +104,19 @@ TEST("A descriptor has a bucket of its own, which no other value touches") {
   EXPECT(has(get(proxy, "/"), "origin"));
 }
 
+TEST("A parameter of a query is limited by what it means, however it is written") {
+  Origin origin(answering("origin"));
+  plan::LocalRatelimit limit = limitOf(100);
+  limit.always_asks_bucket = false;
+  limit.own_limits = byHeader("the user", "user");
+  limit.own_limits->limits[0].actions[0].kind = plan::RateLimitAction::Kind::QueryParameter;
+  limit.descriptors.push_back(descriptorOf("user", "ann"));
+  Proxy proxy(withLimit(origin.port(), std::move(limit)));
+  EXPECT(has(get(proxy, "/?the%20user=ann"), "origin"));
+  EXPECT(has(get(proxy, "/?the%20user=a%6en"), "429"));
+  EXPECT(has(get(proxy, "/?the%20user=a%256en"), "origin"));
+}
+
 TEST("A descriptor without a value has a bucket for each value, of which the last used are kept") {
   Origin origin(answering("origin"));
   plan::LocalRatelimit limit = limitOf(100);

@@ -1,31 +1,15 @@
-#include "route/query.h"
+#include "format/query.h"
 
-namespace fairlead::route {
+#include "format/url_text.h"
+
+namespace fairlead::format {
 
 namespace {
 
-int hexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// What is no %XX stays.
 std::string_view decoded(std::string_view text, std::string* room) {
   if (text.find('%') == std::string_view::npos) return text;
   room->clear();
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool may_be_coded = text[i] == '%' && i + 2 < text.size();
-    const int high = may_be_coded ? hexDigit(text[i + 1]) : -1;
-    const int low = may_be_coded ? hexDigit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      room->push_back(text[i]);
-      continue;
-    }
-    room->push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
+  appendUrlDecoded(text, room);
   return *room;
 }
 
@@ -44,4 +28,4 @@ std::optional<std::string_view> queryParameter(std::string_view query, std::stri
   return std::nullopt;
 }
 
-}  // namespace fairlead::route
+}  // namespace fairlead::format
