@@ -34,15 +34,14 @@ export const setMetadata = defineHttpFilter<Message, Message>({
 
 function compile(config: Message, place: Place): SetMetadata {
   refuseOtherFields(place, config, FIELDS);
-  const { metadata = [], value = {} } = config;
+  const { metadata = [], value } = config;
   metadata.forEach((entry, index) =>
     refuseOtherFields(place.field('metadata').index(index), entry, ENTRY),
   );
   // The older way to say the same.
-  const older: readonly Metadata[] =
-    Object.keys(value).length > 0
-      ? [{ metadata_namespace: config.metadata_namespace ?? '', allow_overwrite: true, value }]
-      : [];
+  const older: readonly Metadata[] = value
+    ? [{ metadata_namespace: config.metadata_namespace ?? '', allow_overwrite: true, value }]
+    : [];
   return {
     entries: [...older, ...metadata].map((entry) => ({
       space: entry.metadata_namespace,
