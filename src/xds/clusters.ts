@@ -9,6 +9,7 @@ import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Assignment, type Cluster as PlannedCluster } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import { CDS, EDS, LEDS, SDS } from './api.js';
+import { refusedBy } from './refused-by.js';
 import { Slices } from './slices.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
@@ -251,10 +252,10 @@ export class ClusterSubscription {
       this.#current.delete(name);
       this.#replaced.delete(name);
     }
-    const wrong = new Map(errors.map(({ name, message }) => [name, message]));
+    const isRefused = refusedBy(errors);
     for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
-      if (wrong.has(name)) {
+      if (isRefused(name)) {
         releaseSecrets(plan.secrets ?? []);
         continue;
       }
@@ -265,6 +266,7 @@ export class ClusterSubscription {
       this.#sources.expect(plan);
       this.#toFollow.set(name, plan);
     }
+    const wrong = new Map(errors.map(({ name, message }) => [name, message]));
     return [...wrong].map(([name, message]) => `${name}: ${message}`);
   }
 

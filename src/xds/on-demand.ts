@@ -10,6 +10,7 @@ import { releaseSecrets } from '../plan/live-sources.js';
 import { Demand_Kind, encodeUpdate, type Demand } from '../plan/plan.gen.js';
 import { CDS } from './api.js';
 import { awaiting, type DynamicCluster, type HostSources } from './clusters.js';
+import { refusedBy } from './refused-by.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -183,17 +184,23 @@ class ClustersOnDemand {
           ),
         }),
       );
-      if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
-      this.#unused.delete(source);
+      const isRefused = refusedBy(errors);
+      const unused = plans.filter(({ message }) => isRefused(message.name ?? ''));
+      this.#unused.set(
+        source,
+        unused.map(({ plan }) => plan),
+      );
+      this.#drop(source);
       for (const { plan, ...cluster } of plans) {
         const name = cluster.message.name ?? '';
+        if (isRefused(name)) continue;
         this.#current.set(name, { ...cluster, updatedMs: Date.now() });
         this.#host.hosts.expect(plan);
         this.#host.hosts.follow(plan);
         this.#tellOnceThere(source, name);
       }
       for (const name of there) this.#tellOnceThere(source, name);
-      return undefined;
+      return errors.length > 0 ? errors.map(({ message }) => message).join('\n') : undefined;
     };
   }
 

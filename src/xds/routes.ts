@@ -13,6 +13,7 @@ import { compileRouteTable } from '../plan/route/route-table.js';
 import { compileVhds } from '../plan/route/vhds.js';
 import type { RdsPlan, RdsTable } from '../plan/route-slots.js';
 import { RDS } from './api.js';
+import { refusedBy } from './refused-by.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 import { VirtualHostSubscription, withHosts, type VhdsPlan } from './virtual-hosts.js';
@@ -196,17 +197,19 @@ export class RouteSubscription {
     this.#judged = [];
   }
 
-  /** What is wrong. */
+  /** What is wrong. Tables of which nothing is wrong are in use in any case. */
   #fill(made: readonly MadeTable[]): readonly string[] {
     const route_tables = made.map(({ table }) => table);
     const errors = this.#native.apply(encodeUpdate({ route_tables }));
-    if (errors.length > 0) release(made);
-    else {
-      for (const { table, secrets } of made) {
-        const slot = table.name ?? '';
-        this.#filled.get(slot)?.release();
-        this.#filled.set(slot, secrets);
+    const isRefused = refusedBy(errors);
+    for (const { table, secrets } of made) {
+      const slot = table.name ?? '';
+      if (isRefused(slot)) {
+        secrets.release();
+        continue;
       }
+      this.#filled.get(slot)?.release();
+      this.#filled.set(slot, secrets);
     }
     return errors.map((error) => error.message);
   }
