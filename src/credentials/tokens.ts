@@ -42,20 +42,19 @@ export class Tokens {
     this.#telling = new Telling(live);
   }
 
-  /** Resolves when each has been asked for once. */
-  async start(): Promise<void> {
-    const first: Promise<void>[] = [];
+  /** As the real server: nobody waits for them, requests without them are refused meanwhile. */
+  start(): void {
     let isStarted = false;
     this.#live.onRelease((id) => this.#forget(id));
     this.#live.follow((id, source) => {
       if (source.kind !== 'token') return;
       this.#telling.expect(id);
-      if (!isStarted) first.push(this.#renew(id, source));
+      const fetch = (): void => unawaited('a fetch of a token', this.#renew(id, source));
       // Once its filter is there.
-      else startImmediate(() => unawaited('a fetch of a token', this.#renew(id, source)));
+      if (isStarted) startImmediate(fetch);
+      else fetch();
     });
     isStarted = true;
-    await Promise.all(first);
   }
 
   stop(): void {

@@ -138,7 +138,7 @@ export class Discovery {
       ...{ native, stats },
       log: (level, message) => log.write(level, 'credential_injector', message),
     });
-    await this.#tokens.start();
+    this.#tokens.start();
   }
 
   /** Loaded only where keys of issuers may be wanted. */
