@@ -201,10 +201,8 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const lds = compileLds(dynamic, start.field('dynamic_resources'), context);
   const layers = place.field('layered_runtime').field('layers');
   const rtds = compileRtds(bootstrap, layers, context);
-  const listeners = compileListeners(
-    resources,
-    place.field('static_resources').field('listeners'),
-    context,
+  const listeners = context.live.ofListeners(() =>
+    compileListeners(resources, place.field('static_resources').field('listeners'), context),
   );
   const overload =
     bootstrap.overload_manager &&

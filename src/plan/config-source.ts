@@ -11,6 +11,7 @@ import { nodeRequired } from './message/node-required.js';
 import { wholeMs } from './message/numbers.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
+import { SECRET_TYPE } from './secret-request.js';
 import type { FileSource, Source } from './sources.js';
 
 // How long to wait for the first answer only counts where one has to be waited for: a file is there.
@@ -90,6 +91,22 @@ export function compileConfigSource(
   const api = source.api_config_source;
   return (
     api && compileApiSource(api, start.field('api_config_source'), context, initialFetchTimeoutMs)
+  );
+}
+
+/** Where a secret comes from. Undefined after an error. */
+export function compileSecretSource(
+  source: ConfigSource | undefined,
+  place: Place,
+  context: SourceContext,
+): Source | undefined {
+  const start = context.start?.field(place.path);
+  return compileConfigSource(
+    source,
+    SECRET_TYPE,
+    place,
+    { ...context, mayClusterBeAway: true },
+    start,
   );
 }
 

@@ -65,6 +65,8 @@ export class LiveSources {
   readonly #prefix = randomUUID();
   readonly #files = new Set<string>();
   #last = 0;
+  readonly #ofListeners = new Set<number>();
+  #isOfListeners = false;
   /** What a secret says now; undefined: it has not come. */
   secretText: ((request: SecretRequest) => string | undefined) | undefined;
   readonly #releases: ((id: number) => void)[] = [];
@@ -72,8 +74,23 @@ export class LiveSources {
   add(source: LiveSource): number {
     this.#last += 1;
     this.#sources.set(this.#last, source);
+    if (this.#isOfListeners) this.#ofListeners.add(this.#last);
     for (const heed of this.#heeds) heed(this.#last, source);
     return this.#last;
+  }
+
+  /** What is added meanwhile is of listeners of the bootstrap, which wait until clusters are there. */
+  ofListeners<T>(compile: () => T): T {
+    this.#isOfListeners = true;
+    try {
+      return compile();
+    } finally {
+      this.#isOfListeners = false;
+    }
+  }
+
+  isOfListeners(id: number): boolean {
+    return this.#ofListeners.has(id);
   }
 
   /** Is told of those that are there, and of those that come. */
@@ -110,6 +127,7 @@ export class LiveSources {
 
   delete(id: number): void {
     this.#sources.delete(id);
+    this.#ofListeners.delete(id);
   }
 
   /** What had it has gone. */

@@ -4,10 +4,10 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig,
   envoy_extensions_transport_sockets_tls_v3_Secret as Secret,
 } from '../../build/messages.gen.js';
-import { compileConfigSource } from './config-source.js';
+import { compileSecretSource } from './config-source.js';
 import type { SourceContext } from './grpc/api-config-source.js';
 import type { Place } from './message/place.js';
-import { SECRET_TYPE, type SecretLookup, type SecretRequest } from './secret-request.js';
+import type { SecretLookup, SecretRequest } from './secret-request.js';
 import type { SecretKind, StaticSecrets } from './static-secrets.js';
 
 export interface FoundSecret<K extends SecretKind> {
@@ -65,13 +65,7 @@ export class SecretFinder {
   ): FoundSecret<K> | 'pending' | undefined {
     if (!config.sds_config) return this.#secrets.find(kind, config, place);
     const at = place.field('sds_config');
-    const source = compileConfigSource(
-      config.sds_config,
-      SECRET_TYPE,
-      at,
-      this.#context,
-      this.#context.start?.field(at.path),
-    );
+    const source = compileSecretSource(config.sds_config, at, this.#context);
     if (!source) return undefined;
     const request = { kind, name: config.name ?? '', source };
     this.requests.push(request);

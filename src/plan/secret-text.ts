@@ -1,10 +1,10 @@
 // A secret that is a text, as filters name it: of the bootstrap, or one that comes by SDS.
 import type { envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig } from '../../build/messages.gen.js';
-import { compileConfigSource } from './config-source.js';
+import { compileSecretSource } from './config-source.js';
 import type { CompileContext } from './extension.js';
 import type { SecretSource } from './live-sources.js';
 import type { Secret } from './plan.gen.js';
-import { SECRET_TYPE, type SecretRequest } from './secret-request.js';
+import type { SecretRequest } from './secret-request.js';
 import { readTextSource } from './message/data-source.js';
 import type { Place } from './message/place.js';
 
@@ -38,8 +38,6 @@ function requestSecret(
   context: CompileContext,
 ): SecretRequest | undefined {
   const at = place.field('sds_config');
-  const source =
-    config.sds_config &&
-    compileConfigSource(config.sds_config, SECRET_TYPE, at, context, context.start?.field(at.path));
+  const source = compileSecretSource(config.sds_config, at, context);
   return source && { kind: 'generic_secret', name: config.name ?? '', source };
 }

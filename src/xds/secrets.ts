@@ -31,7 +31,7 @@ export class Secrets {
   readonly #host: Subscribing;
   readonly #sockets = new Map<TlsSocketPlan, Socket>();
   readonly #subscriptions = new Map<string, SecretSubscription>();
-  /** Keys of those that are shown already, and asked for once their sockets are there. */
+  /** Keys of those that are shown already, and asked for once their sockets or listeners are there. */
   readonly #announced = new Set<string>();
   /** Of filters, formats and the control plane itself, by their numbers. */
   readonly #texts = new Map<number, SecretSource>();
@@ -51,7 +51,8 @@ export class Secrets {
       if (source.kind !== 'secret') return;
       this.#texts.set(id, source);
       if (source.use !== 'own') this.#untaken.set(id, monotonicMs() + LONGEST_WAY_MS);
-      this.#subscribe(source.request);
+      if (live.isOfListeners(id)) this.#announce(source.request);
+      else this.#subscribe(source.request);
       // What filters have that are no longer is forgotten once they are asked again.
       const key = keyOf(source.request);
       startImmediate(() => this.#tell(this.#subscriptions.get(key)?.offered, key));
@@ -71,12 +72,14 @@ export class Secrets {
 
   /** It will be added: its secrets are known of from here on. */
   announce({ recipe }: TlsSocketPlan): void {
-    for (const request of recipe?.requests ?? []) {
-      const key = keyOf(request);
-      if (this.#subscriptions.has(key)) continue;
-      this.#announced.add(key);
-      this.#make(request, key);
-    }
+    for (const request of recipe?.requests ?? []) this.#announce(request);
+  }
+
+  #announce(request: SecretRequest): void {
+    const key = keyOf(request);
+    if (this.#subscriptions.has(key)) return;
+    this.#announced.add(key);
+    this.#make(request, key);
   }
 
   /** The data plane has it. */
@@ -139,6 +142,13 @@ export class Secrets {
   start(): void {
     this.#isStarted = true;
     for (const [key, one] of this.#subscriptions) if (this.#isAskedFor(key)) one.start();
+  }
+
+  /** Clusters are there: as the real server, those that filters of listeners have are asked for now. */
+  startOfListeners(): void {
+    for (const [id, { request }] of this.#texts) {
+      if (this.#live.isOfListeners(id)) this.#subscribe(request);
+    }
   }
 
   stop(): void {

@@ -210,6 +210,7 @@ export class Xds {
     this.#areClustersReady = true;
     if (this.#isStopped) return;
     for (const one of this.#listenerTls) this.#secrets.add(one);
+    this.#secrets.startOfListeners();
     // As the real server: routes are asked for together, after all else.
     this.#planes.hold(RDS, true);
     for (const one of this.#routes.values()) this.#startRoutes(one);

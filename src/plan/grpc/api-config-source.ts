@@ -50,7 +50,10 @@ export type SourceContext = Pick<
   | 'grpcClusters'
   | 'localAddress'
   | 'start'
->;
+> & {
+  /** As the real server has it for secrets: their cluster is looked for each time it is to be asked. */
+  readonly mayClusterBeAway?: boolean;
+};
 
 /** Undefined after an error. */
 export function compileApiSource(
@@ -185,7 +188,8 @@ function compileStream(
   const cluster = message.envoy_grpc?.cluster_name;
   if (cluster !== undefined && !isPrimary(cluster, at.field('envoy_grpc'), context))
     return undefined;
-  const service = compileGrpcService(message, at, context, { isStreamOfXds: true });
+  const { mayClusterBeAway: mayBeAway = false } = context;
+  const service = compileGrpcService(message, at, context, { isStreamOfXds: true, mayBeAway });
   if (!service) return undefined;
   const limit = api.rate_limit_settings;
   if (limit) compileLimit(limit, place.field('rate_limit_settings'));
@@ -259,21 +263,22 @@ function compileRest(
       .error('refresh_delay is required for REST API configuration sources');
     return undefined;
   }
-  return (
-    cluster && {
-      kind: 'rest',
-      clusterName: name,
-      clusters: context.grpcClusters,
-      refreshMs: wholeMs(api.refresh_delay, 0),
-      requestTimeoutMs: wholeMs(api.request_timeout, DEFAULT_REQUEST_TIMEOUT_MS),
-      initialFetchTimeoutMs,
-      localAddress: context.localAddress,
-    }
-  );
+  // Something is wrong with the cluster itself.
+  if (!cluster && !context.mayClusterBeAway) return undefined;
+  return {
+    kind: 'rest',
+    clusterName: name,
+    clusters: context.grpcClusters,
+    refreshMs: wholeMs(api.refresh_delay, 0),
+    requestTimeoutMs: wholeMs(api.request_timeout, DEFAULT_REQUEST_TIMEOUT_MS),
+    initialFetchTimeoutMs,
+    localAddress: context.localAddress,
+  };
 }
 
-function isPrimary(name: string, place: Place, { primaryClusters }: SourceContext): boolean {
-  if (primaryClusters.has(name)) return true;
+function isPrimary(name: string, place: Place, context: SourceContext): boolean {
+  const { primaryClusters, mayClusterBeAway } = context;
+  if (mayClusterBeAway || primaryClusters.has(name)) return true;
   place.error(
     `${TYPE} must have a statically defined non-EDS cluster: '${name}' does not exist, was added ` +
       'via api, or is an EDS cluster',
