@@ -265,7 +265,7 @@ export interface NativeProxy extends StatsAddon {
   /** Throws when the batch is not understood. */
   importStats(batch: Uint8Array): void;
   /** The process whose gauges were imported is gone. */
-  dropImportedGauges(): void;
+  endImports(): void;
 }
 
 /** A host as the control plane connects to it; port 0: a pipe. */

@@ -63,9 +63,7 @@ void ProxyHotRestart::importStats(const Napi::CallbackInfo& info) {
   if (!done) fail(info.Env(), done.error().message);
 }
 
-void ProxyHotRestart::dropImportedGauges(const Napi::CallbackInfo&) {
-  data_plane_->stats().dropImportedGauges();
-}
+void ProxyHotRestart::endImports(const Napi::CallbackInfo&) { data_plane_->stats().endImports(); }
 
 Napi::Value ProxyHotRestart::listenSockets(const Napi::CallbackInfo& info) {
   const std::vector<worker::PassedSocket> sockets = data_plane_->listenSockets().all();

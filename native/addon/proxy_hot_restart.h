@@ -21,7 +21,7 @@ class ProxyHotRestart {
   void inherit(const Napi::CallbackInfo& info);
   Napi::Value endInheritance(const Napi::CallbackInfo& info);
   void importStats(const Napi::CallbackInfo& info);
-  void dropImportedGauges(const Napi::CallbackInfo& info);
+  void endImports(const Napi::CallbackInfo& info);
 
   // The descriptors stay the data plane's: they are good until listeners change.
   Napi::Value listenSockets(const Napi::CallbackInfo& info);

@@ -113,7 +113,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyHotRestart::exportStats>("exportStats"),
                          method<&ProxyHotRestart::beginExport>("beginExport"),
                          method<&ProxyHotRestart::importStats>("importStats"),
-                         method<&ProxyHotRestart::dropImportedGauges>("dropImportedGauges"),
+                         method<&ProxyHotRestart::endImports>("endImports"),
                          InstanceMethod<&ProxyObject::shutdown>("shutdown"),
                          InstanceMethod<&ProxyObject::memory>("memory"),
                          InstanceMethod<&ProxyObject::contention>("contention"),

@@ -17,6 +17,12 @@ using stats::Reading;
 constexpr char kBatchScope = 1 << 3 | 2;
 constexpr char kScopePrefix = 1 << 3 | 2;
 constexpr char kScopeStat = 2 << 3 | 2;
+constexpr char kScopeMetricPrefix = 3 << 3 | 2;
+constexpr char kScopeFirstLabel = 4 << 3 | 2;
+constexpr char kScopeLabel = 5 << 3 | 2;
+constexpr char kScopeHasEnded = 6 << 3;
+constexpr char kLabelName = 1 << 3 | 2;
+constexpr char kLabelValue = 2 << 3 | 2;
 constexpr char kStatName = 1 << 3 | 2;
 constexpr char kStatAdded = 2 << 3;
 constexpr char kStatLevel = 3 << 3;
@@ -30,8 +36,12 @@ void appendBytes(std::string* out, char tag, std::string_view bytes) {
 // A scope that is being written: nothing of it appears unless it has a statistic.
 class ScopeWriter {
  public:
-  ScopeWriter(std::string_view prefix, std::string* batch) : batch_(batch) {
-    appendBytes(&scope_, kScopePrefix, prefix);
+  ScopeWriter(const stats::Scope& scope, bool has_ended, std::string* batch) : batch_(batch) {
+    appendBytes(&scope_, kScopePrefix, scope.prefix);
+    appendBytes(&scope_, kScopeMetricPrefix, scope.metric_prefix);
+    addLabels(kScopeFirstLabel, scope.first_labels);
+    addLabels(kScopeLabel, scope.labels);
+    if (has_ended) scope_.append({kScopeHasEnded, 1});
   }
   ~ScopeWriter() {
     if (has_stats_) appendBytes(batch_, kBatchScope, scope_);
@@ -47,6 +57,15 @@ class ScopeWriter {
   }
 
  private:
+  void addLabels(char tag, const std::vector<stats::Label>& labels) {
+    for (const auto& [name, value] : labels) {
+      stat_.clear();
+      appendBytes(&stat_, kLabelName, name);
+      appendBytes(&stat_, kLabelValue, value);
+      appendBytes(&scope_, tag, stat_);
+    }
+  }
+
   std::string* const batch_;
   std::string scope_;
   std::string stat_;
@@ -69,9 +88,10 @@ struct Stat {
   bool is_level = false;
 };
 
-struct Scope {
-  std::string prefix;
+struct ToldScope {
+  stats::Scope scope;
   std::vector<Stat> stats;
+  bool has_ended = false;
 };
 
 bool readStat(plan::WireReader& reader, Stat* out) {
@@ -93,16 +113,50 @@ bool readStat(plan::WireReader& reader, Stat* out) {
   return reader.ok();
 }
 
-bool readScope(plan::WireReader& reader, Scope* out) {
-  while (reader.nextField("Scope")) {
+bool readLabel(plan::WireReader& reader, stats::Label* out) {
+  while (reader.nextField("Label")) {
     if (reader.field() == 1) {
-      reader.readBytes(&out->prefix, "Scope.prefix");
+      reader.readBytes(&out->first, "Label.name");
     } else if (reader.field() == 2) {
-      Stat& stat = out->stats.emplace_back();
-      reader.readMessage("Scope.stats",
-                         [&](plan::WireReader& inner) { return readStat(inner, &stat); });
+      reader.readBytes(&out->second, "Label.value");
     } else {
-      reader.skip("Scope");
+      reader.skip("Label");
+    }
+  }
+  return reader.ok();
+}
+
+void readLabels(plan::WireReader& reader, const char* where, std::vector<stats::Label>* out) {
+  stats::Label& label = out->emplace_back();
+  reader.readMessage(where, [&](plan::WireReader& inner) { return readLabel(inner, &label); });
+}
+
+bool readScope(plan::WireReader& reader, ToldScope* out) {
+  while (reader.nextField("Scope")) {
+    switch (reader.field()) {
+      case 1:
+        reader.readBytes(&out->scope.prefix, "Scope.prefix");
+        break;
+      case 2: {
+        Stat& stat = out->stats.emplace_back();
+        reader.readMessage("Scope.stats",
+                           [&](plan::WireReader& inner) { return readStat(inner, &stat); });
+        break;
+      }
+      case 3:
+        reader.readBytes(&out->scope.metric_prefix, "Scope.metric_prefix");
+        break;
+      case 4:
+        readLabels(reader, "Scope.first_labels", &out->scope.first_labels);
+        break;
+      case 5:
+        readLabels(reader, "Scope.labels", &out->scope.labels);
+        break;
+      case 6:
+        reader.readNumber(&out->has_ended, "Scope.has_ended");
+        break;
+      default:
+        reader.skip("Scope");
     }
   }
   return reader.ok();
@@ -160,13 +214,13 @@ StatsExport::Told& StatsExport::entryOf(const std::shared_ptr<BlockBase>& block)
 }
 
 void StatsExport::changeListener() {
-  for (auto& [block, told] : told_) std::fill(told.gauges.begin(), told.gauges.end(), 0);
+  for (auto& [block, told] : told_) told.gauges.clear();
   blocks_.clear();
 }
 
 void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
   const stats::Layout& layout = block.layout();
-  ScopeWriter scope(block.scope().prefix, batch);
+  ScopeWriter scope(block.scope(), false, batch);
   std::vector<Reading> readings;
   block.readCounters(&readings);
   told->counters.resize(readings.size());
@@ -196,40 +250,45 @@ void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
   block.readGauges(&readings);
   told->gauges.resize(readings.size());
   for (size_t i = 0; i < readings.size(); ++i) {
-    const uint64_t value = readings[i].value;
-    if (value == told->gauges[i]) continue;
+    const auto& [value, used, is_imported] = readings[i];
+    const bool is_known = told->gauges[i].has_value() || used || is_imported;
+    if (!is_known || told->gauges[i] == value) continue;
     told->gauges[i] = value;
-    if (isGaugeOfProcess(block.scope().prefix, layout.gauges[i].name)) continue;
     scope.add(layout.gauges[i].name, kStatLevel, value);
   }
 }
 
 void StatsExport::tellKept(std::string* batch) {
-  registry_.forEachKept([&](const std::string& prefix, const std::string& name, uint64_t amount) {
-    uint64_t& before = told_kept_[prefix + name];
-    if (amount == before) return;
-    ScopeWriter(prefix, batch).add(name, kStatAdded, amount - before);
-    before = amount;
+  registry_.kept().forEachCounter([&](const stats::Scope& scope, const std::string& name,
+                                      const stats::KeptScopes::Counter& counter) {
+    uint64_t& before = told_kept_[scope.prefix + name];
+    if (counter.amount > before) {
+      ScopeWriter(scope, counter.has_ended, batch).add(name, kStatAdded, counter.amount - before);
+    }
+    // One that was reset goes on from there.
+    before = counter.amount;
   });
 }
 
 Result<void> importStats(stats::Registry& registry, std::string_view batch) {
-  std::vector<Scope> scopes;
+  std::vector<ToldScope> scopes;
   plan::WireReader reader(batch.data(), batch.size());
   while (reader.nextField("StatsBatch")) {
     if (reader.field() != 1) {
       reader.skip("StatsBatch");
       continue;
     }
-    Scope& scope = scopes.emplace_back();
+    ToldScope& scope = scopes.emplace_back();
     reader.readMessage("StatsBatch.scopes",
                        [&](plan::WireReader& inner) { return readScope(inner, &scope); });
   }
   if (!reader.ok()) return reader.error();
-  for (const Scope& scope : scopes) {
-    for (const Stat& stat : scope.stats) {
-      if (stat.added > 0) registry.importCounter(scope.prefix, stat.name, stat.added);
-      if (stat.is_level) registry.importGauge(scope.prefix, stat.name, stat.level);
+  for (const auto& [scope, stats, has_ended] : scopes) {
+    for (const Stat& stat : stats) {
+      if (stat.added > 0) registry.importCounter(scope, stat.name, stat.added, has_ended);
+      if (!stat.is_level) continue;
+      const bool is_of_process = isGaugeOfProcess(scope.prefix, stat.name);
+      registry.importGauge(scope, stat.name, {stat.level, is_of_process});
     }
   }
   return {};

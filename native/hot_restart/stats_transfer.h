@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,7 +34,8 @@ class StatsExport {
   struct Told {
     std::weak_ptr<const stats::BlockBase> block;
     std::vector<uint64_t> counters;
-    std::vector<uint64_t> gauges;
+    // None: it was not used yet.
+    std::vector<std::optional<uint64_t>> gauges;
     std::vector<stats::BlockBase::Code> codes;
   };
 

@@ -101,7 +101,7 @@ void BlockBase::readCounters(std::vector<Reading>* readings) const {
 Reading BlockBase::gauge(size_t index) const {
   const uint64_t imported = memory().imported_gauges[index];
   const Reading own = ownGauge(index);
-  return {own.value + imported, own.used || imported > 0};
+  return {own.value + imported, own.used, imported > 0};
 }
 
 Reading BlockBase::ownGauge(size_t index) const {

@@ -39,6 +39,8 @@ struct Reading {
   uint64_t value;
   // Anything was ever written, even nothing: a counter by 0, a gauge to 0.
   bool used;
+  // Of a gauge: an earlier process has told of it.
+  bool is_imported = false;
 };
 
 // Where single values of a scope's histograms go.

@@ -129,7 +129,8 @@ void BlockBase::inheritCounters(BlockBase& ended) {
 
 void BlockBase::inheritGauges(BlockBase& ended) {
   for (size_t i = 0; i < layout_.gauges.size(); ++i) {
-    if (layout_.gauges[i].shown != Shown::Always && !gauge(i).used) continue;
+    const Reading here = gauge(i);
+    if (layout_.gauges[i].shown != Shown::Always && !here.used && !here.is_imported) continue;
     const Place place = layout_.gauge_places[i];
     for (const size_t side : {kUp, kDown}) {
       const Place at{place.group, static_cast<uint8_t>(place.slot + side)};

@@ -1,8 +1,10 @@
 // What the readers know of a kind of scope: tables that the catalogue is made into. Constant.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -26,6 +28,15 @@ struct StatName {
   // The other counter, for Shown::With.
   uint16_t companion;
 };
+
+// Of a sorted table.
+inline std::optional<size_t> indexOf(std::span<const StatName> names, std::string_view name) {
+  const auto stat = std::lower_bound(
+      names.begin(), names.end(), name,
+      [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
+  if (stat == names.end() || stat->name != name) return std::nullopt;
+  return static_cast<size_t>(stat - names.begin());
+}
 
 struct StatRef {
   Kind kind;

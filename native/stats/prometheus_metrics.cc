@@ -75,7 +75,8 @@ size_t MetricSource::open(size_t i, MetricStream* stream) {
 MetricWalk::MetricWalk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>() : registry.blocks()),
+      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>()
+                                : registry.shownBlocks()),
       endpoints_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>()
                                    : registry.endpoints()) {}
 
@@ -93,8 +94,10 @@ std::optional<Kind> MetricWalk::nextKind() const {
   return std::nullopt;
 }
 
-bool MetricWalk::isShown(const BlockBase& block, const StatName& stat, bool used) const {
-  if (used || query_.used_only) return used;
+bool MetricWalk::isShown(const BlockBase& block, const StatName& stat,
+                         const Reading& reading) const {
+  if (reading.used || query_.used_only) return reading.used;
+  if (reading.is_imported) return true;
   switch (stat.shown) {
     case Shown::Always:
       return true;
@@ -125,7 +128,7 @@ void MetricWalk::collectStat(const BlockBase& block, const Member& member) {
           query_.used_only ? !block.total(member.index).empty() : block.isRecorded(member.index);
       break;
   }
-  if (isShown(block, stat, reading.used)) add({&block, stat.name, member, {}, reading.value});
+  if (isShown(block, stat, reading)) add({&block, stat.name, member, {}, reading.value});
 }
 
 void MetricWalk::collectCode(const BlockBase& block, const Member& member,

@@ -125,7 +125,7 @@ class MetricWalk {
   bool is_done_ = false;
 
  private:
-  bool isShown(const BlockBase& block, const StatName& stat, bool used) const;
+  bool isShown(const BlockBase& block, const StatName& stat, const Reading& reading) const;
   void add(Series series);
 
   std::map<CodeName, std::string> code_names_;

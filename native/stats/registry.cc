@@ -51,7 +51,7 @@ std::shared_ptr<BlockBase> Registry::adopt(std::unique_ptr<BlockBase> made) {
   std::shared_ptr<BlockBase> block(std::move(made));
   if (block->scope().is_unseen) return block;
   std::shared_ptr<BlockBase> held = prepare(block);
-  takeKept(*block);
+  kept_.giveTo(*block);
   insert(std::move(block));
   return held;
 }
@@ -79,64 +79,21 @@ std::shared_ptr<BlockBase> Registry::find(std::string_view prefix, const Layout&
   return nullptr;
 }
 
-namespace {
-
-std::optional<size_t> indexOf(std::span<const StatName> names, std::string_view name) {
-  const auto stat = std::lower_bound(
-      names.begin(), names.end(), name,
-      [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
-  if (stat == names.end() || stat->name != name) return std::nullopt;
-  return static_cast<size_t>(stat - names.begin());
-}
-
-// False: the block has no such counter.
-bool importInto(BlockBase& block, std::string_view name, uint64_t amount) {
-  if (const auto index = indexOf(block.layout().counters, name)) {
-    block.addImported(*index, amount);
-    return true;
-  }
-  const auto status =
-      block.layout().has_codes ? CodeName::parseStatus(name) : std::optional<CodeName>();
-  if (status) block.addImportedCode(*status, amount);
-  return status.has_value();
-}
-
-// False: the block has no such gauge.
-bool importGaugeInto(BlockBase& block, std::string_view name, uint64_t value) {
-  const auto index = indexOf(block.layout().gauges, name);
-  if (index) block.setImported(*index, value);
-  return index.has_value();
-}
-
-}  // namespace
-
-void Registry::importCounter(const std::string& prefix, std::string_view name, uint64_t amount) {
+template <typename Value>
+bool Registry::importIntoOwn(std::string_view prefix, std::string_view name, Value value) {
   for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
-    if ((*block)->isHeld() && importInto(**block, name, amount)) return;
+    if ((*block)->isHeld() && importInto(**block, name, value)) return true;
   }
-  kept_[prefix][std::string(name)] += amount;
+  return false;
 }
 
-void Registry::takeKept(BlockBase& block) {
-  if (const auto gauges = kept_gauges_.find(block.scope().prefix); gauges != kept_gauges_.end()) {
-    std::erase_if(gauges->second, [&](const auto& item) {
-      return importGaugeInto(block, item.first, item.second);
-    });
-    if (gauges->second.empty()) kept_gauges_.erase(gauges);
-  }
-  const auto place = kept_.find(block.scope().prefix);
-  if (place == kept_.end()) return;
-  std::erase_if(place->second,
-                [&](const auto& item) { return importInto(block, item.first, item.second); });
-  if (place->second.empty()) kept_.erase(place);
-  block.markImportedSent();
+void Registry::importCounter(const Scope& scope, std::string_view name, uint64_t amount,
+                             bool has_ended) {
+  if (!importIntoOwn(scope.prefix, name, amount)) kept_.add(scope, name, amount, has_ended);
 }
 
-void Registry::importGauge(const std::string& prefix, std::string_view name, uint64_t value) {
-  for (auto block = firstOf(prefix); isOf(block, prefix); ++block) {
-    if ((*block)->isHeld() && importGaugeInto(**block, name, value)) return;
-  }
-  kept_gauges_[prefix][std::string(name)] = value;
+void Registry::importGauge(const Scope& scope, std::string_view name, ImportedLevel level) {
+  if (!importIntoOwn(scope.prefix, name, level)) kept_.set(scope, name, level);
 }
 
 template <typename Visit>
@@ -147,11 +104,12 @@ void Registry::forEachBlock(Visit visit) const {
 }
 
 void Registry::markImportedSent() {
+  kept_.markSent();
   forEachBlock([](BlockBase& block) { block.markImportedSent(); });
 }
 
-void Registry::dropImportedGauges() {
-  kept_gauges_.clear();
+void Registry::endImports() {
+  kept_.end();
   forEachBlock([](BlockBase& block) { block.dropImportedGauges(); });
 }
 
@@ -200,7 +158,18 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocksToSend() {
   for (const std::shared_ptr<BlockBase>& block : blocks_) {
     if (block->isShown()) result.push_back(block);
   }
+  const KeptScopes::Blocks kept = kept_.blocksToSend(rejects_);
+  result.insert(result.end(), kept.begin(), kept.end());
   result.insert(result.end(), endpoints_.begin(), endpoints_.end());
+  return result;
+}
+
+std::vector<std::shared_ptr<BlockBase>> Registry::shownBlocks(const NameTest& may_begin) const {
+  std::vector<std::shared_ptr<BlockBase>> result = blocks(may_begin);
+  const std::vector<std::shared_ptr<BlockBase>> kept = kept_.blocks(rejects_, may_begin);
+  const auto own = static_cast<std::ptrdiff_t>(result.size());
+  result.insert(result.end(), kept.begin(), kept.end());
+  std::inplace_merge(result.begin(), result.begin() + own, result.end(), ByPrefix());
   return result;
 }
 
@@ -406,6 +375,7 @@ void Registry::flushHistograms() {
 }
 
 void Registry::resetCounters() {
+  kept_.reset();
   forEachBlock([](BlockBase& block) { block.resetCounters(); });
 }
 

@@ -15,6 +15,7 @@
 
 #include "stats/block.h"
 #include "stats/ended_scopes.h"
+#include "stats/kept_scopes.h"
 #include "stats/scopes.h"
 #include "stats/tags.h"
 
@@ -88,21 +89,15 @@ class Registry {
   // The sum over all threads of a counter or gauge by its full name, counts by status among them.
   std::optional<uint64_t> value(std::string_view name) const;
 
-  // ---- what an earlier process counted, until the end of this one ----
-  // Adds to a counter of the scope; kept for a scope that does not exist yet.
-  void importCounter(const std::string& prefix, std::string_view name, uint64_t amount);
-  // Sets that process's part of a gauge; kept for a scope that does not exist yet.
-  void importGauge(const std::string& prefix, std::string_view name, uint64_t value);
-  void dropImportedGauges();
+  // ---- what an earlier process counted; of scopes that are not here see kept_scopes.h ----
+  void importCounter(const Scope& scope, std::string_view name, uint64_t amount, bool has_ended);
+  // Sets that process's part of a gauge.
+  void importGauge(const Scope& scope, std::string_view name, ImportedLevel level);
+  // The earlier process has ended: its gauges are gone, and its scopes.
+  void endImports();
   // Sinks have what was imported up to now.
   void markImportedSent();
-  // Calls visit(prefix, name, amount) for each counter whose scope does not exist yet.
-  template <typename Visit>
-  void forEachKept(Visit visit) const {
-    for (const auto& [prefix, counters] : kept_) {
-      for (const auto& [name, amount] : counters) visit(prefix, name, amount);
-    }
-  }
+  const KeptScopes& kept() const { return kept_; }
 
   // What was recorded since the previous call becomes the interval.
   void flushHistograms();
@@ -142,6 +137,9 @@ class Registry {
   // All scopes that have not ended, sorted by prefix; of a `may_begin` only those whose prefix
   // passes it, which must hold: where a text does not pass, none that begins with it does.
   std::vector<std::shared_ptr<BlockBase>> blocks(const NameTest& may_begin = {}) const;
+
+  // The same as readers see them: with those that only an earlier process has.
+  std::vector<std::shared_ptr<BlockBase>> shownBlocks(const NameTest& may_begin = {}) const;
 
   // Those of single hosts, which are shown behind all others, in this order: they are no part of
   // what is rejected, reset, imported or tagged by rules. Each time that somebody is about to read.
@@ -198,8 +196,9 @@ class Registry {
   std::optional<Stat> findStat(std::string_view name) const;
   // Likewise, of that kind.
   std::optional<Stat> findStat(std::string_view name, Kind kind) const;
-  // Gives a new block what was kept for it.
-  void takeKept(BlockBase& block);
+  // False: there is no such statistic.
+  template <typename Value>
+  bool importIntoOwn(std::string_view prefix, std::string_view name, Value value);
   using Blocks = std::multiset<std::shared_ptr<BlockBase>, ByPrefix>;
   // The first of exactly this prefix, which others of it follow; the end: there is none.
   Blocks::const_iterator firstOf(std::string_view prefix) const;
@@ -231,11 +230,7 @@ class Registry {
   EndedScopes::Blocks unsent_;
   // Sent by the latest flush. Single values of theirs may still be on their way.
   EndedScopes::Blocks sent_;
-  // Imported for scopes that do not exist yet, by name, by prefix: counters' amounts, gauges'
-  // values.
-  using Kept = std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>>;
-  Kept kept_;
-  Kept kept_gauges_;
+  KeptScopes kept_;
   // Statistics that have numbers, by place; which places are free; places by name and by block.
   std::vector<Stat> stats_;
   std::vector<uint32_t> free_stats_;

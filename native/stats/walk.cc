@@ -4,8 +4,10 @@
 
 namespace fairlead::stats {
 
-bool RowSource::isShown(const BlockBase& block, const StatName& stat, bool used) const {
-  if (used || query_.used_only) return used;
+bool RowSource::isShown(const BlockBase& block, const StatName& stat,
+                        const Reading& reading) const {
+  if (reading.used || query_.used_only) return reading.used;
+  if (reading.is_imported) return true;
   switch (stat.shown) {
     case Shown::Always:
       return true;
@@ -59,7 +61,7 @@ void RowSource::addValues(const BlockBase& block, std::vector<Row>* rows) {
     if (is_counter ? !query_.counters : !query_.gauges) continue;
     const Reading& reading = is_counter ? counters_[stat.index] : gauges_[stat.index];
     const StatName& name = layout.name(stat);
-    if (!isShown(block, name, reading.used) || block.isRejected(stat.kind, stat.index)) continue;
+    if (!isShown(block, name, reading) || block.isRejected(stat.kind, stat.index)) continue;
     rows->push_back({stat.kind, name.name, &block, stat.index, reading.value});
   }
 }
@@ -111,7 +113,7 @@ RowSource::Blocks fitting(RowSource::Blocks endpoints, const Query& query) {
 Walk::Walk(const Registry& registry, const Query& query)
     : registry_(registry),
       query_(query),
-      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks(query.may_begin)),
+      blocks_(query.hidden_only ? RowSource::Blocks() : registry.shownBlocks(query.may_begin)),
       endpoints_(query.hidden_only ? RowSource::Blocks() : fitting(registry.endpoints(), query)) {
   merge_.emplace(RowSource(registry_, blocks_, query_, part_));
 }

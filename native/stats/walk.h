@@ -59,7 +59,7 @@ class RowSource {
   void addValues(const BlockBase& block, std::vector<Row>* rows);
   void addCodes(const BlockBase& block, RowStream* stream);
   void addHistograms(const BlockBase& block, std::vector<Row>* rows) const;
-  bool isShown(const BlockBase& block, const StatName& stat, bool used) const;
+  bool isShown(const BlockBase& block, const StatName& stat, const Reading& reading) const;
   bool isHistogramShown(const BlockBase& block, size_t index) const;
 
   const Registry& registry_;

@@ -329,6 +329,7 @@ std::future<void> Listeners::handOver(const std::set<std::string>& taken_address
   for (Active& active : active_) {
     const std::string& name = active.plan->config.plan.name;
     if (active.is_stopped || std::exchange(active.is_handed_over, true)) continue;
+    stats_.add(ManagerCounter::ListenerStopped);
     const bool is_taken = sockets_.closeOthers(name, taken_addresses) == ListenSockets::Left::All;
     post([shared = active.plan, is_taken](Worker& worker) {
       is_taken ? worker.pauseListener(shared.get()) : worker.stopListener(shared.get());

@@ -270,7 +270,7 @@ export class ParentLink {
   #end(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    this.#host.native.dropImportedGauges();
+    this.#host.native.endImports();
     this.#failAll(this.#gone());
     this.#onGone();
   }

@@ -2,7 +2,7 @@
 import type { HotRestartAddon } from '../native-hot-restart.js';
 
 /** Raised with every change of what the messages mean (proto/fairlead/hot_restart.proto). */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** What is said where there is no hot restart. */
 export const NO_HOT_RESTART = 'disabled';

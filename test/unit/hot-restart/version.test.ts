@@ -12,6 +12,7 @@ const PROTOCOLS: Readonly<Record<number, string>> = {
   2: 'a918476d42c2fa79',
   3: 'b97f3144e766cce6',
   4: '299c32ea0f8a5394',
+  5: 'aada99453b269b45',
 };
 
 test('whoever changes a message raises the version of the protocol', () => {

@@ -87,8 +87,8 @@ export class FakeNative implements NativeProxy {
   importStats(batch: Uint8Array): void {
     this.imported.push(Buffer.from(batch));
   }
-  dropImportedGauges(): void {
-    this.calls.push('dropImportedGauges');
+  endImports(): void {
+    this.calls.push('endImports');
   }
   awaitRound(): Promise<void> {
     return Promise.resolve();
