@@ -15,7 +15,8 @@ export interface Fetched {
   readonly endsMs: number | undefined;
 }
 
-const METADATA = 'http://169.254.169.254:80';
+/** Of instances. */
+export const METADATA = 'http://169.254.169.254:80';
 const ROLES = '/latest/meta-data/iam/security-credentials';
 
 export const tokenRequest: AwsRequest = {

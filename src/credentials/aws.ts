@@ -4,19 +4,26 @@ import { undici } from '../base/late-modules.js';
 import { readFileSync } from 'node:fs';
 import { unawaited } from '../base/bugs.js';
 import { startImmediate, startTimeout } from '../base/timers.js';
-import type { StatsHost } from '../grpc/cluster-stats.js';
+import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
+import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
+import { HttpFetcher } from '../http/http-fetcher.js';
 import type { NativeProxy } from '../native.js';
 import { placeOf, type AwsChain, type AwsProvider } from '../plan/aws/chain.js';
 import type { LiveSources } from '../plan/live-sources.js';
 import { encodeUpdate, type AwsCredentials } from '../plan/plan.gen.js';
+import type { ClusterLookup } from '../plan/service-plan.js';
 import { Telling } from './telling.js';
 import * as requests from './aws-requests.js';
+import { metadataCluster } from './metadata-cluster.js';
 import { anywhereRequest, readAnywhere } from './aws-roles-anywhere.js';
 import type { AwsRequest, Fetched } from './aws-requests.js';
 
 export interface AwsHost {
-  readonly native: Pick<NativeProxy, 'apply'>;
+  readonly native: ClusterNative & Pick<NativeProxy, 'apply'>;
   readonly stats: StatsHost;
+  readonly clusters: ClusterLookup;
+  /** One that the configuration does not have, unless it is there. */
+  addCluster(message: Cluster): void;
   log(level: 'debug' | 'error' | 'warning', message: string): void;
 }
 
@@ -29,21 +36,48 @@ const LONGEST_RETRY_MS = 32_000;
 const FIRST_ERROR = 500;
 const OK = 200;
 const CREATED = 201;
+/** Of metadata_refresh_state. */
+const WAITING = 0;
 const READY = 1;
 
-/** Undefined: there is no good answer, whatever was tried. */
+interface Asking extends AwsHost {
+  readonly http: HttpFetcher;
+}
+
+const headersOf = ({ headers }: AwsRequest): Record<string, string> => ({
+  'x-envoy-internal': 'true',
+  'x-envoy-expected-rq-timeout-ms': String(TIMEOUT_MS),
+  ...headers,
+});
+
+/** Through a cluster. Undefined: there is no good answer, whatever was tried. */
+async function askCluster(
+  clusterName: string,
+  request: AwsRequest,
+  { http, clusters }: Asking,
+): Promise<string | undefined> {
+  const { hostname: host, pathname, search } = new URL(request.url);
+  const source = {
+    ...{ uri: request.url, host, path: pathname + search, clusterName, clusters },
+    ...{ timeoutMs: TIMEOUT_MS, retries: RETRIES, backOff: { baseMs: 25, maxMs: 250 } },
+  };
+  const answer = await http.fetch(source, {
+    method: request.method,
+    headers: headersOf(request),
+    ...(request.body !== undefined && { body: Buffer.from(request.body) }),
+  });
+  const isGood = answer?.status === OK || answer?.status === CREATED;
+  return isGood && answer.body.length <= LONGEST_BYTES ? answer.body.toString() : undefined;
+}
+
+/** Likewise, of the host that its address names. */
 async function ask(request: AwsRequest): Promise<string | undefined> {
   for (let tries = 0; tries <= RETRIES; tries += 1) {
     try {
       const answer = await undici().request(request.url, {
         method: request.method,
         body: request.body ?? null,
-        headers: {
-          host: new URL(request.url).hostname,
-          'x-envoy-internal': 'true',
-          'x-envoy-expected-rq-timeout-ms': String(TIMEOUT_MS),
-          ...request.headers,
-        },
+        headers: { host: new URL(request.url).hostname, ...headersOf(request) },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       let text = '';
@@ -63,8 +97,10 @@ async function ask(request: AwsRequest): Promise<string | undefined> {
 /** One provider, as long as the server runs. */
 class Following {
   readonly #provider: AwsProvider;
-  readonly #host: AwsHost;
+  readonly #host: Asking;
   readonly #prefix: string;
+  /** Through which it is asked; absent: by its address. */
+  readonly #cluster: string | undefined;
   readonly #heed: () => void;
   /** Who asks for a role. */
   readonly #by: ChainInUse | undefined;
@@ -75,10 +111,15 @@ class Following {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(provider: AwsProvider, host: AwsHost, heed: () => void) {
+  constructor(provider: AwsProvider, host: Asking, heed: () => void) {
     this.#provider = provider;
     this.#host = host;
     this.#prefix = `aws.metadata_credentials_provider.${placeOf(provider)}.`;
+    const url = urlOf(provider);
+    const cluster = url === undefined ? undefined : metadataCluster(placeOf(provider), url);
+    if (cluster) host.addCluster(cluster);
+    this.#cluster = cluster?.name;
+    host.stats.setGauge(`${this.#prefix}metadata_refresh_state`, WAITING);
     this.#heed = heed;
     this.#by =
       provider.kind === 'assume-role'
@@ -177,20 +218,31 @@ class Following {
   async #fetchOfContainer(uri: string): Promise<Fetched | undefined> {
     const { AWS_CONTAINER_AUTHORIZATION_TOKEN: token } = process.env;
     const file = process.env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
-    const body = await ask(requests.containerRequest(uri, token || textOf(file)));
+    const body = await this.#ask(requests.containerRequest(uri, token || textOf(file)));
     return body === undefined ? undefined : requests.readMetadata(body);
   }
 
   /** By version 2 of the service, or else by version 1. */
   async #fetchOfInstance(): Promise<Fetched | undefined> {
-    const token = await ask(requests.tokenRequest);
+    const token = await this.#ask(requests.tokenRequest);
     if (token === undefined) this.#fail('Token fetch failed, falling back to IMDSv1');
-    const roles = await ask(requests.roleRequest(token ?? ''));
+    const roles = await this.#ask(requests.roleRequest(token ?? ''));
     const [role = ''] = roles?.trim().split('\n') ?? [];
     if (role === '') return undefined;
-    const body = await ask(requests.roleRequest(token ?? '', role));
+    const body = await this.#ask(requests.roleRequest(token ?? '', role));
     return body === undefined ? undefined : requests.readMetadata(body);
   }
+
+  #ask(request: AwsRequest): Promise<string | undefined> {
+    const cluster = this.#cluster;
+    return cluster === undefined ? ask(request) : askCluster(cluster, request, this.#host);
+  }
+}
+
+/** Of a service that whoever runs beside it asks. */
+function urlOf(provider: AwsProvider): string | undefined {
+  if (provider.kind === 'container') return provider.uri;
+  return provider.kind === 'instance' ? requests.METADATA : undefined;
 }
 
 function textOf(file: string | undefined): string | undefined {
@@ -206,7 +258,7 @@ class ChainInUse {
   readonly #chain: AwsChain;
   readonly #following: readonly Following[];
 
-  constructor(chain: AwsChain, host: AwsHost, heed: () => void) {
+  constructor(chain: AwsChain, host: Asking, heed: () => void) {
     this.#chain = chain;
     this.#following = chain.providers.map((provider) => new Following(provider, host, heed));
   }
@@ -228,13 +280,13 @@ class ChainInUse {
 
 export class AwsFetches {
   readonly #live: LiveSources;
-  readonly #host: AwsHost;
+  readonly #host: Asking;
   readonly #chains = new Map<number, ChainInUse>();
   readonly #telling: Telling;
 
   constructor(live: LiveSources, host: AwsHost) {
     this.#live = live;
-    this.#host = host;
+    this.#host = { ...host, http: new HttpFetcher(host.native, host.stats) };
     this.#telling = new Telling(live);
   }
 
@@ -260,6 +312,7 @@ export class AwsFetches {
   stop(): void {
     this.#telling.stop();
     for (const chain of this.#chains.values()) chain.stop();
+    this.#host.http.close();
   }
 
   #tell(id: number, chain: ChainInUse): void {

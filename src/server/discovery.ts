@@ -10,7 +10,10 @@ import type { StreamPlan } from '../plan/sources.js';
 import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
-import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type {
+  envoy_config_cluster_v3_Cluster as Cluster,
+  envoy_config_core_v3_Node as Node,
+} from '../../build/messages.gen.js';
 import type { GrpcClients } from '../grpc/clients.js';
 import type { AwsFetches } from '../credentials/aws.js';
 import type { Tokens } from '../credentials/tokens.js';
@@ -23,6 +26,7 @@ import type { Xds, XdsHost } from '../xds/xds.js';
 import { senderOf } from './sender.js';
 import { describeRefusal } from './refusal.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
+import { Place } from '../plan/message/place.js';
 import type { DnsMonitor } from './dns/dns.js';
 import type { Names } from './dns/names.js';
 
@@ -121,7 +125,8 @@ export class Discovery {
     if (this.#isStopped) return;
     const { native, stats, log } = this.#host;
     this.#aws = new AwsFetches(context.live, {
-      ...{ native, stats },
+      ...{ native, stats, clusters: context.grpcClusters },
+      addCluster: (message) => this.#addServiceCluster(message),
       log: (level, message) => log.write(level, 'aws', message),
     });
     this.#aws.start();
@@ -328,12 +333,27 @@ export class Discovery {
     await this.#names.start();
   }
 
-  async #addCluster({ cluster, dns }: ClusterPlan): Promise<void> {
-    const update = encodeUpdate({ clusters: [{ ...cluster, added_via_api: true }] });
+  async #addCluster({ cluster, assignment, dns }: ClusterPlan): Promise<void> {
+    const update = encodeUpdate({
+      clusters: [{ ...cluster, added_via_api: true }],
+      assignments: assignment ? [assignment] : [],
+    });
     for (const error of this.#host.native.apply(update)) {
       this.#host.log.error('upstream', describeRefusal(error));
     }
     if (dns) await this.#beginDns(dns);
+  }
+
+  /** As the real server: one of a service of its own is shown among those of CDS, and stays. */
+  #addServiceCluster(message: Cluster): void {
+    const { context, compileClusterLater } = this.#compiled;
+    const { name = '' } = message;
+    if (context.grpcClusters.has(name)) return;
+    const plan = compileClusterLater(message, Place.root([]));
+    if (!plan) return;
+    context.grpcClusters.set(name, plan.control);
+    this.#made.set(name, { version: '', message, updatedMs: Date.now() });
+    unawaited(`the cluster ${name}`, this.#addCluster(plan));
   }
 
   /** Clusters that no configuration has: only who asks them waits for their hosts. */

@@ -1,0 +1,30 @@
+// Through which cluster a service is asked that gives credentials of AWS to whoever runs beside it: as in the
+// real server one that no configuration has, shown among those that come while the server runs.
+import { isIP } from 'node:net';
+import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
+
+const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const CONNECT_MS = 5000;
+
+/** Undefined: the service is not named by its address. */
+export function metadataCluster(name: string, url: string): Cluster | undefined {
+  const { hostname, port } = new URL(url);
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(address) === 0) return undefined;
+  const socket_address = { address, port_value: Number(port || 80) };
+  return {
+    name,
+    type: 'STATIC',
+    connect_timeout: CONNECT_MS,
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address } } }] }],
+    },
+    typed_extension_protocol_options: {
+      [OPTIONS]: {
+        $type: OPTIONS,
+        explicit_http_config: { http_protocol_options: { accept_http_10: true } },
+      },
+    },
+  } as Cluster;
+}
