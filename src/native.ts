@@ -135,10 +135,6 @@ export interface NativeProxy extends StatsAddon {
   shutdown(): Promise<void>;
   /** Opens access logs anew, as after a rotation. */
   reopenLogs(): void;
-  /** Where the hosts of a cluster are; undefined where there is no such cluster. */
-  clusterHosts(
-    cluster: string,
-  ): readonly { readonly address: string; readonly port: number }[] | undefined;
   /** How its statistics begin: "cluster.<name>."; undefined where there is no such cluster. */
   clusterPrefix(cluster: string): string | undefined;
   /** The host whose turn it is; undefined where none may be used, which is counted. */

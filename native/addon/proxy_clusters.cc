@@ -51,17 +51,6 @@ std::shared_ptr<upstream::Cluster> ProxyClusters::find(const Napi::Value& name) 
   return found == data_plane_->clusters().end() ? nullptr : found->second;
 }
 
-Napi::Value ProxyClusters::clusterHosts(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto cluster = find(info[0]);
-  if (!cluster) return env.Undefined();
-  const Napi::Array result = Napi::Array::New(env);
-  for (const auto& host : cluster->hosts()->hosts()) {
-    result.Set(result.Length(), describe(env, *host));
-  }
-  return result;
-}
-
 Napi::Value ProxyClusters::chooseHost(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
   const auto host = cluster ? control_hosts_.choose(cluster) : nullptr;

@@ -19,8 +19,6 @@ class ProxyClusters {
         control_hosts_(data_plane_->workerCount()),
         demands_(std::move(demands)) {}
 
-  // Absent: there is no such cluster.
-  Napi::Value clusterHosts(const Napi::CallbackInfo& info);
   // How the names of its statistics begin. Absent: there is no such cluster.
   Napi::Value clusterPrefix(const Napi::CallbackInfo& info);
 

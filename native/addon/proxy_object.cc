@@ -53,7 +53,6 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::logAdminRequest>("logAdminRequest"),
                          method<&ProxyLifecycle::addConnection>("addConnection"),
                          method<&ProxyLifecycle::removeConnection>("removeConnection"),
-                         method<&ProxyClusters::clusterHosts>("clusterHosts"),
                          method<&ProxyClusters::clusterPrefix>("clusterPrefix"),
                          method<&ProxyClusters::chooseHost>("chooseHost"),
                          method<&ProxyClusters::hostAdd>("hostAdd"),

@@ -109,7 +109,7 @@ export function makeFedSinks(
   host: PartsHost,
 ): ReturnType<typeof makeSinks> {
   return makeSinks(compiled.sinks, senderOf(host.node, host.options), host, {
-    hostsOf: (cluster) => host.native.clusterHosts(cluster) ?? [],
+    chooseHost: (cluster) => host.native.chooseHost(cluster),
     countOf: (cluster, statistic, amount) =>
       host.stats.count((host.native.clusterPrefix(cluster) ?? '') + statistic, amount),
     count: (name) => host.stats.count(name),

@@ -15,8 +15,6 @@ export class LineSink implements StatsSink {
   readonly #host: SinkHost;
   readonly #outage: Outage;
   #socket: Socket | undefined;
-  /** The host that is next. */
-  #turn = 0;
 
   constructor(cluster: string, host: SinkHost) {
     this.#cluster = cluster;
@@ -54,12 +52,8 @@ export class LineSink implements StatsSink {
   }
 
   #connect(): Socket | undefined {
-    const hosts = this.#host.hostsOf(this.#cluster);
-    const target = hosts[this.#turn++ % hosts.length];
-    if (!target) {
-      this.#host.countOf(this.#cluster, 'upstream_cx_none_healthy', 1);
-      return undefined;
-    }
+    const target = this.#host.chooseHost(this.#cluster);
+    if (!target) return undefined;
     // Port 0: a pipe.
     const socket =
       target.port === 0 ? connect(target.address) : connect(target.port, target.address);

@@ -1,4 +1,5 @@
 // What takes statistics away from here.
+import type { ControlHost } from '../native.js';
 import type { ClusterLookup } from '../plan/service-plan.js';
 
 /** On the control thread. Nothing of it throws: what cannot be sent is lost, and said once. */
@@ -13,8 +14,8 @@ export interface StatsSink {
 
 /** What a sink needs of the server around it. */
 export interface SinkHost {
-  /** Where the hosts of a cluster are now. */
-  hostsOf(cluster: string): readonly { readonly address: string; readonly port: number }[];
+  /** The host of a cluster whose turn it is; undefined where none may be used, which is counted. */
+  chooseHost(cluster: string): ControlHost | undefined;
   /** Adds to a statistic of the cluster. */
   countOf(cluster: string, statistic: string, amount: number): void;
   /** Adds to a statistic by its full name. */

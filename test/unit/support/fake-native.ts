@@ -201,9 +201,6 @@ export class FakeNative implements NativeProxy {
   lostSamples(): number {
     return this.lost;
   }
-  clusterHosts(): readonly { readonly address: string; readonly port: number }[] | undefined {
-    return this.hosts;
-  }
   chooseHost(): ControlHost | undefined {
     return this.hosts[0];
   }
