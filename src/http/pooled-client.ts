@@ -123,12 +123,13 @@ export class PooledClient {
     clearTimeout(this.#idleTimer);
     let status: number | undefined;
     try {
-      const answer = await this.#client.request({
+      const answering = this.#client.request({
         ...{ method, path, headers },
         // Of unknown length, as the real server sends what is told of.
         ...(body && { body: request.isSized ? body : (pieces(body) as unknown as string) }),
         ...(signal && { signal }),
       });
+      const answer = await (signal ? unlessLate(answering, signal) : answering);
       status = answer.statusCode;
       // Whether somebody reads it or not: the connection goes on behind it.
       const whole = await this.#readAll(answer.body);
@@ -232,6 +233,8 @@ export class PooledClient {
     const stats = this.#stats;
     const isLate = request.signal?.aborted === true;
     const wasAsked = !this.#endWait(request);
+    // As in the real server the connection goes on, for whoever comes.
+    if (isLate && !wasAsked && this.#state === 'new') return this.#giveUpWaiting(request);
     if (wasAsked) this.#onOver();
     stats.countOn(this.#host, isLate ? 'rq_timeout' : 'rq_error');
     if (isLate) stats.count(request.isTryOver?.() ? PER_TRY_TIMEOUT : 'upstream_rq_timeout');
@@ -244,6 +247,13 @@ export class PooledClient {
     }
     if (hasBegun) return undefined;
     return answered(stats, isLate ? 504 : 503, request.isRetried);
+  }
+
+  #giveUpWaiting(request: HttpRequest): HttpAnswer {
+    const stats = this.#stats;
+    stats.count('upstream_rq_cancelled');
+    stats.count(request.isTryOver?.() ? PER_TRY_TIMEOUT : 'upstream_rq_timeout');
+    return answered(stats, 504, request.isRetried);
   }
 
   #dial(done: (error: Error | null, socket: Socket | null) => void): void {
@@ -271,9 +281,12 @@ export class PooledClient {
           this.#onAsked();
         }
         done(null, this.#isHttp2 ? socket : withoutConnectionHeader(socket));
+        // Whoever it was made for may wait no longer.
+        this.#onIdle();
       },
       onFailure: (failure) => {
         this.#counts.failed(failure);
+        if (failure.kind === 'timeout') this.#isEndedHere = true;
         this.#onClose();
         done(new Error(failure.message), null);
       },
@@ -292,6 +305,22 @@ export class PooledClient {
     this.#counts.closed(who);
     unawaited('an HTTP connection', this.#client.destroy());
     this.#onClosed();
+  }
+}
+
+/** Undici hears of it that nobody waits any longer once there is a connection: that may be never. */
+async function unlessLate<T>(answering: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onLate = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    onLate = () => reject(new Error('nobody waits any longer'));
+    if (signal.aborted) onLate();
+    else signal.addEventListener('abort', onLate, { once: true });
+  });
+  try {
+    return await Promise.race([answering, late]);
+  } finally {
+    signal.removeEventListener('abort', onLate);
+    answering.catch(() => undefined);
   }
 }
 
