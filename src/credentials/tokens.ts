@@ -42,19 +42,20 @@ export class Tokens {
     this.#telling = new Telling(live);
   }
 
-  /** As the real server: nobody waits for them, requests without them are refused meanwhile. */
-  start(): void {
+  /** Resolves when each has been asked for once. Requests without them are refused meanwhile. */
+  async start(): Promise<void> {
+    const first: Promise<void>[] = [];
     let isStarted = false;
     this.#live.onRelease((id) => this.#forget(id));
     this.#live.follow((id, source) => {
       if (source.kind !== 'token') return;
       this.#telling.expect(id);
-      const fetch = (): void => unawaited('a fetch of a token', this.#renew(id, source));
+      if (!isStarted) first.push(this.#renew(id, source));
       // Once its filter is there.
-      if (isStarted) startImmediate(fetch);
-      else fetch();
+      else startImmediate(() => unawaited('a fetch of a token', this.#renew(id, source)));
     });
     isStarted = true;
+    await Promise.all(first);
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
 // What the bootstrap does not say itself: hosts that DNS knows, routes and hosts that files have.
 import { unawaited } from '../base/bugs.js';
+import { atMost } from '../base/patience.js';
 import type { Options } from '../options/parse.js';
 import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
@@ -29,6 +30,12 @@ import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import { Place } from '../plan/message/place.js';
 import type { DnsMonitor } from './dns/dns.js';
 import type { Names } from './dns/names.js';
+
+/**
+ * The real server waits for no token, and has one that comes at once before the first request: the start
+ * gives them that long.
+ */
+const FIRST_TOKENS_MS = 250;
 
 export interface DiscoveryHost {
   readonly options: Options;
@@ -143,7 +150,7 @@ export class Discovery {
       ...{ native, stats },
       log: (level, message) => log.write(level, 'credential_injector', message),
     });
-    this.#tokens.start();
+    await atMost(FIRST_TOKENS_MS, this.#tokens.start());
   }
 
   /** Loaded only where keys of issuers may be wanted. */
