@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 
 namespace fairlead::http {
 
@@ -17,6 +19,30 @@ constexpr std::array<bool, 256> kTokens = [] {
   return tokens;
 }();
 
+constexpr uint64_t kOnes = 0x0101010101010101;
+
+// Eight bytes at once: whether one may be a control character. Of a byte behind one it may be
+// wrong.
+bool mayHaveControls(uint64_t word) {
+  const uint64_t below_blank = (word - kOnes * 0x20) & ~word;
+  const uint64_t no_delete = word ^ kOnes * 0x7f;
+  const uint64_t is_delete = (no_delete - kOnes) & ~no_delete;
+  return ((below_blank | is_delete) & kOnes * 0x80) != 0;
+}
+
+uint64_t wordAt(std::string_view text, size_t at) {
+  uint64_t word;
+  std::memcpy(&word, text.data() + at, sizeof(word));
+  return word;
+}
+
+bool isCleanByteByByte(std::string_view value) {
+  return std::ranges::none_of(value, [](char c) {
+    const auto byte = static_cast<uint8_t>(c);
+    return (byte < 0x20 && c != '\t') || byte == 0x7f;
+  });
+}
+
 // What ends a word would end a request's first line before its time.
 bool isWord(std::string_view value) {
   return isHeaderValue(value) && value.find_first_of(" \t") == std::string_view::npos;
@@ -31,10 +57,12 @@ bool isHeaderName(std::string_view name) {
 }
 
 bool isHeaderValue(std::string_view value) {
-  return std::ranges::none_of(value, [](char c) {
-    const auto byte = static_cast<uint8_t>(c);
-    return (byte < 0x20 && c != '\t') || byte == 0x7f;
-  });
+  if (value.size() < 8) return isCleanByteByByte(value);
+  bool may_have_controls = mayHaveControls(wordAt(value, value.size() - 8));
+  for (size_t at = 0; at + 8 < value.size(); at += 8) {
+    may_have_controls |= mayHaveControls(wordAt(value, at));
+  }
+  return !may_have_controls || isCleanByteByByte(value);
 }
 
 std::optional<std::string> brokenHeader(const RequestHead& head) {
@@ -43,7 +71,8 @@ std::optional<std::string> brokenHeader(const RequestHead& head) {
   if (!isWord(head.authority)) return kValue + ":authority";
   for (const HeaderEntry& entry : head.headers) {
     if (entry.name_size == 0) continue;
-    if (!isHeaderName(entry.name())) return "invalid header name: " + std::string(entry.name());
+    if (entry.id == HeaderId::Other && !isHeaderName(entry.name()))
+      return "invalid header name: " + std::string(entry.name());
     if (!isHeaderValue(entry.value())) return kValue + std::string(entry.name());
   }
   return std::nullopt;

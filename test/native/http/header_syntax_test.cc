@@ -1,5 +1,7 @@
 #include "http/header_syntax.h"
 
+#include <string>
+
 #include "test/native/test.h"
 
 namespace fairlead::http {
@@ -27,6 +29,24 @@ TEST("A value has no control characters but tabs") {
   using namespace std::string_view_literals;
   for (const std::string_view value : {"a\rb"sv, "a\nb"sv, "a\0b"sv, "a\x01"sv, "\x7f"sv}) {
     EXPECT(!isHeaderValue(value));
+  }
+}
+
+TEST("A control character is found wherever it stands in a value of any length") {
+  for (size_t size = 1; size < 40; ++size) {
+    for (size_t at = 0; at < size; ++at) {
+      std::string value(size, 'a');
+      value[at] = '\t';
+      EXPECT(isHeaderValue(value));
+      value[at] = '\xff';
+      EXPECT(isHeaderValue(value));
+      value[at] = '\x7f';
+      EXPECT(!isHeaderValue(value));
+      value[at] = '\x1f';
+      EXPECT(!isHeaderValue(value));
+      value[at] = '\0';
+      EXPECT(!isHeaderValue(value));
+    }
   }
 }
 
