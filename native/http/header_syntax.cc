@@ -65,15 +65,18 @@ bool isHeaderValue(std::string_view value) {
   return !may_have_controls || isCleanByteByByte(value);
 }
 
-std::optional<std::string> brokenHeader(const RequestHead& head) {
-  const std::string kValue = "invalid header value for: ";
-  if (!isWord(head.path)) return kValue + ":path";
-  if (!isWord(head.authority)) return kValue + ":authority";
-  for (const HeaderEntry& entry : head.headers) {
+std::optional<std::string> brokenHeader(std::string_view path, std::string_view authority,
+                                        const HeaderMap& headers) {
+  const auto badValueOf = [](std::string_view name) {
+    return "invalid header value for: " + std::string(name);
+  };
+  if (!isWord(path)) return badValueOf(":path");
+  if (!isWord(authority)) return badValueOf(":authority");
+  for (const HeaderEntry& entry : headers) {
     if (entry.name_size == 0) continue;
     if (entry.id == HeaderId::Other && !isHeaderName(entry.name()))
       return "invalid header name: " + std::string(entry.name());
-    if (!isHeaderValue(entry.value())) return kValue + std::string(entry.name());
+    if (!isHeaderValue(entry.value())) return badValueOf(entry.name());
   }
   return std::nullopt;
 }

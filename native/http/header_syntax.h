@@ -14,8 +14,13 @@ namespace fairlead::http {
 bool isHeaderName(std::string_view name);
 bool isHeaderValue(std::string_view value);
 
-// Why no host may be sent `head`, which its route or filters have changed, as clients are told;
-// nothing: it may.
-std::optional<std::string> brokenHeader(const RequestHead& head);
+// Why no host may be sent such a head, which its route or filters have changed, as clients are
+// told; nothing: it may.
+std::optional<std::string> brokenHeader(std::string_view path, std::string_view authority,
+                                        const HeaderMap& headers);
+inline std::optional<std::string> brokenHeader(const RequestHead& head) {
+  if (!isHeaderName(head.method)) return "invalid header value for: :method";
+  return brokenHeader(head.path, head.authority, head.headers);
+}
 
 }  // namespace fairlead::http

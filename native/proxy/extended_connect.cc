@@ -24,8 +24,15 @@ class Unsent {
 
 void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end) {
   http::HeaderMap& headers = *head.headers;
-  const Unsent upgrade(headers.find(http::HeaderId::Upgrade));
-  const Unsent connection(headers.find(http::HeaderId::Connection));
+  http::HeaderEntry* const asked = headers.find(http::HeaderId::Upgrade);
+  http::HeaderEntry* const hop = headers.find(http::HeaderId::Connection);
+  if (!asked || !hop) {
+    // A route or a filter has taken away what asked for it.
+    to.sendHead(head, end);
+    return;
+  }
+  const Unsent upgrade(asked);
+  const Unsent connection(hop);
   // What the tunnel carries is no body, and would be one that is too long.
   std::optional<Unsent> length;
   http::HeaderEntry* const entry = headers.find(http::HeaderId::ContentLength);

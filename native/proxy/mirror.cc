@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "http/header_syntax.h"
 #include "log/log.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
@@ -130,6 +131,7 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
   // Said anew of the copy, whatever became of it.
   const HeaderEntry* const expected = from.find(HeaderId::XEnvoyExpectedRqTimeoutMs);
   if (expected) headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, expected->value());
+  has_broken_head_ = http::brokenHeader({}, {}, headers).has_value();
   return headers;
 }
 
@@ -143,6 +145,10 @@ void Mirror::start() {
   }
   if (cluster_->cluster().drops(context_->upstream.random)) {
     if (traced_) traced_->flag = "DO";
+    charge(503);
+    return;
+  }
+  if (has_broken_head_) {
     charge(503);
     return;
   }
@@ -248,6 +254,7 @@ void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head,
   if (is_websocket_ && head.status != 101 && head.status < 400) {
     status_ = head.status;
     giveUp();
+    holdUpNoLonger();
     restIfOver();
     return;
   }
@@ -282,7 +289,13 @@ void Mirror::answerComplete() {
     const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
     upstream::recordTime({*cluster_, &attempt_.host(), true}, ms);
   }
+  // It may have been answered before it was whole.
+  holdUpNoLonger();
   restIfOver();
+}
+
+void Mirror::holdUpNoLonger() {
+  if (sender_) sender_->onMirrorWritable();
 }
 
 void Mirror::onAttemptFailed(upstream::Attempt& attempt, const upstream::UpstreamError& error) {
@@ -308,7 +321,7 @@ void Mirror::onAttemptFailed(upstream::Attempt& attempt, const upstream::Upstrea
     }
   }
   dropBody();
-  if (sender_) sender_->onMirrorWritable();
+  holdUpNoLonger();
   restIfOver();
 }
 
@@ -396,7 +409,7 @@ void Mirror::restIfOver() {
   status_ = 0;
   has_body_ = request_complete_ = is_upgrade_ = is_websocket_ = speaks_http2_ = is_grpc_ =
       awaits_grpc_status_ = false;
-  is_canceled_ = is_broken_ = false;
+  is_canceled_ = is_broken_ = has_broken_head_ = false;
   wanted_.reset();
   context.mirrors.give(*this, context.loop());
 }

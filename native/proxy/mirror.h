@@ -89,6 +89,8 @@ class Mirror final : public ListNode<Mirror>,
   void countHost(upstream::Host& host, bool is_well);
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void giveUp();
+  // Its client may send on.
+  void holdUpNoLonger();
   void dropBody();
   void restIfOver();
   net::Loop& loop() { return context_->loop(); }
@@ -145,6 +147,8 @@ class Mirror final : public ListNode<Mirror>,
   // It was given up; its answer broke off.
   bool is_canceled_ = false;
   bool is_broken_ = false;
+  // What its policy made of its head may not be sent.
+  bool has_broken_head_ = false;
 };
 
 }  // namespace fairlead::proxy

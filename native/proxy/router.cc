@@ -220,7 +220,7 @@ bool Router::isBroken(const http::RequestHead& head) {
   const std::optional<std::string> why = http::brokenHeader(head);
   if (!why) return false;
   std::string details = "filter_removed_required_request_headers{" + *why + "}";
-  std::ranges::replace(details, ' ', '_');
+  std::ranges::replace_if(details, [](char c) { return static_cast<uint8_t>(c) <= ' '; }, '_');
   Arena& arena = info_.context().arena;
   answerInPlace({503, arena.copy(*why), arena.copy(details), Flag::DownstreamProtocolError});
   return true;

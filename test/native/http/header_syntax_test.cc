@@ -61,6 +61,9 @@ TEST("A head that a route or a filter broke is told by what is wrong with it") {
   head.headers.clear();
   head.headers.add(HeaderId::Other, "no such", "v");
   EXPECT(brokenHeader(head) == "invalid header name: no such");
+  RequestHead odd = headOf("/a", "a.test");
+  odd.method = "GET /b";
+  EXPECT(brokenHeader(odd) == "invalid header value for: :method");
   EXPECT(brokenHeader(headOf("/a b", "a.test")) == "invalid header value for: :path");
   EXPECT(brokenHeader(headOf("/a", "a\tb")) == "invalid header value for: :authority");
 }

@@ -339,4 +339,34 @@ TEST("A long body reaches request and copy whole, and the slower of the two sets
   EXPECT_EQ(copied.load(), kBytes);
 }
 
+TEST("A copy that is answered before it is whole holds up its request no longer") {
+  constexpr uint64_t kBytes = 8 * 1024 * 1024;
+  std::atomic<uint64_t> own{0};
+  Origin origin([&own](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    while (own < kBytes) {
+      const std::string part = socket.read();
+      if (part.empty()) return;
+      own += part.size();
+    }
+    socket.write(kOk);
+    socket.readAll();
+  });
+  Origin shadow([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    // Long enough for what waits for it to be all that may.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    socket.write("HTTP/1.1 413 Payload Too Large\r\ncontent-length: 0\r\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  });
+  Proxy proxy(mirrored(origin.port(), shadow.port()));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kBytes) +
+               "\r\n\r\n");
+  const std::string part(64 * 1024, 'p');
+  for (uint64_t sent = 0; sent < kBytes; sent += part.size()) EXPECT(client.write(part));
+  EXPECT(client.readMessage().ends_with("ok"));
+  EXPECT_EQ(own.load(), kBytes);
+}
+
 }  // namespace fairlead::test
