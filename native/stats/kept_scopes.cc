@@ -115,10 +115,15 @@ void KeptScopes::giveTo(BlockBase& block) {
     return importInto(block, item.first, item.second);
   };
   std::erase_if(kept.gauges, give);
-  const size_t given = std::erase_if(kept.counters, [&block](const auto& item) {
-    return importInto(block, item.first, item.second.amount);
-  });
-  if (given > 0) block.markImportedSent();
+  std::vector<decltype(kept.counters)::iterator> given;
+  for (auto counter = kept.counters.begin(); counter != kept.counters.end(); ++counter) {
+    if (importInto(block, counter->first, counter->second.sent())) given.push_back(counter);
+  }
+  if (!given.empty()) block.markImportedSent();
+  for (const auto counter : given) {
+    importInto(block, counter->first, counter->second.unsent);
+    kept.counters.erase(counter);
+  }
   if (kept.gauges.empty() && kept.counters.empty()) scopes_.erase(place);
 }
 
@@ -143,12 +148,17 @@ void KeptScopes::reset() {
   }
 }
 
-std::shared_ptr<BlockBase> KeptScopes::blockOf(const Kept& kept, const NameTest& rejects) {
+std::shared_ptr<BlockBase> KeptScopes::blockOf(const Kept& kept, const NameTest& rejects,
+                                               Reader reader) {
+  // What was counted last may come with the news that its process has ended.
+  const auto isSeen = [reader](const Counter& counter) {
+    return !counter.has_ended || (reader == Reader::Sinks && counter.unsent > 0);
+  };
   std::vector<std::string> counters;
   std::vector<std::string> gauges;
   bool has_codes = false;
   for (const auto& [name, counter] : kept.counters) {
-    if (counter.has_ended) continue;
+    if (!isSeen(counter)) continue;
     const bool is_code = CodeName::parseStatus(name).has_value();
     has_codes = has_codes || is_code;
     if (!is_code) counters.push_back(name);
@@ -161,11 +171,10 @@ std::shared_ptr<BlockBase> KeptScopes::blockOf(const Kept& kept, const NameTest&
   block->setRejection(&rejects);
   const auto addAll = [&](auto amountOf) {
     for (const auto& [name, counter] : kept.counters) {
-      if (!counter.has_ended) importInto(*block, name, amountOf(counter));
+      if (isSeen(counter)) importInto(*block, name, amountOf(counter));
     }
   };
-  // After a reset more may be unsent than there is: both are sums that may run over.
-  addAll([](const Counter& counter) { return counter.amount - counter.unsent; });
+  addAll([](const Counter& counter) { return counter.sent(); });
   block->markImportedSent();
   addAll([](const Counter& counter) { return counter.unsent; });
   for (const auto& [name, level] : kept.gauges)
@@ -173,17 +182,22 @@ std::shared_ptr<BlockBase> KeptScopes::blockOf(const Kept& kept, const NameTest&
   return block;
 }
 
-KeptScopes::Blocks KeptScopes::blocks(const NameTest& rejects, const NameTest& may_begin) const {
+KeptScopes::Blocks KeptScopes::blocksFor(Reader reader, const NameTest& rejects,
+                                         const NameTest& may_begin) const {
   Blocks result;
   for (const auto& [prefix, kept] : scopes_) {
     if (may_begin && !may_begin(prefix)) continue;
-    if (auto block = blockOf(kept, rejects)) result.push_back(std::move(block));
+    if (auto block = blockOf(kept, rejects, reader)) result.push_back(std::move(block));
   }
   return result;
 }
 
+KeptScopes::Blocks KeptScopes::blocks(const NameTest& rejects, const NameTest& may_begin) const {
+  return blocksFor(Reader::Pages, rejects, may_begin);
+}
+
 KeptScopes::Blocks KeptScopes::blocksToSend(const NameTest& rejects) {
-  Blocks result = blocks(rejects, {});
+  Blocks result = blocksFor(Reader::Sinks, rejects, {});
   markSent();
   return result;
 }

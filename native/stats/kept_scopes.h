@@ -33,6 +33,9 @@ class KeptScopes {
     uint64_t unsent = 0;
     // Whoever counted it has ended: it only waits.
     bool has_ended = true;
+
+    // After a reset more may be unsent than there is: both are sums that may run over.
+    uint64_t sent() const { return amount - unsent; }
   };
 
   // `has_ended`: the process that counted it had ended before the one that tells of it.
@@ -49,7 +52,7 @@ class KeptScopes {
   // What readers see, sorted by prefix; of a `may_begin` as Registry::blocks() has it. The blocks
   // do not change with what comes later.
   Blocks blocks(const NameTest& rejects, const NameTest& may_begin) const;
-  // The same for one flush of sinks.
+  // The same for one flush of sinks: with what is unsent of a process that has ended.
   Blocks blocksToSend(const NameTest& rejects);
   // Calls visit(scope, name, counter) for each counter.
   template <typename Visit>
@@ -66,7 +69,12 @@ class KeptScopes {
     std::map<std::string, ImportedLevel, std::less<>> gauges;
   };
 
-  static std::shared_ptr<BlockBase> blockOf(const Kept& kept, const NameTest& rejects);
+  enum class Reader { Pages, Sinks };
+
+  // Null: there is nothing for that reader.
+  static std::shared_ptr<BlockBase> blockOf(const Kept& kept, const NameTest& rejects,
+                                            Reader reader);
+  Blocks blocksFor(Reader reader, const NameTest& rejects, const NameTest& may_begin) const;
 
   // By prefix.
   std::map<std::string, Kept, std::less<>> scopes_;

@@ -255,6 +255,44 @@ TEST("sinks get what only an earlier process counts, once, and nothing of what w
   EXPECT_EQ(sent(second), lines(":5|c\n", ":2|c\n"));
 }
 
+TEST("sinks get what an earlier process counted last, though it has ended since") {
+  stats::Registry first{kWorkers};
+  stats::Registry second{kWorkers};
+  const auto old = first.create<stats::Cluster>(stats::clusterScope("old"));
+  StatsExport to_second(first);
+  old->shard(1)->add(Counter::UpstreamRqTotal, 5);
+  old->shard(1)->add(Counter::UpstreamCxTotal, 1);
+  EXPECT(importStats(second, tell(to_second)));
+  second.markImportedSent();
+  old->shard(1)->add(Counter::UpstreamRqTotal, 2);
+  EXPECT(importStats(second, tell(to_second)));
+  second.endImports();
+  EXPECT_EQ(shown(second), "");
+  EXPECT_EQ(sent(second), "e.cluster.old.upstream_rq_total:2|c\n");
+  EXPECT_EQ(sent(second), "");
+}
+
+TEST("sinks get what is unsent of a scope that comes before the flush") {
+  Process first;
+  stats::Registry second{kWorkers};
+  StatsExport to_second(first.registry);
+  const auto count = [&](uint64_t requests) {
+    first.worker().add(Counter::UpstreamRqTotal, requests);
+    for (uint64_t i = 0; i < requests; ++i) first.worker().countResponse(CodeVariant::All, 200);
+    EXPECT(importStats(second, tell(to_second)));
+  };
+  count(5);
+  second.markImportedSent();
+  count(2);
+  const auto block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  const std::string lines = sent(second);
+  EXPECT(lines.find("e.cluster.a.upstream_rq_total:2|c\n") != std::string::npos);
+  EXPECT(lines.find("e.cluster.a.upstream_rq_200:2|c\n") != std::string::npos);
+  EXPECT(sent(second).find("e.cluster.a.upstream_rq_200:0|c\n") != std::string::npos);
+  EXPECT(second.value("cluster.a.upstream_rq_total") == 7);
+  EXPECT(second.value("cluster.a.upstream_rq_200") == 7);
+}
+
 TEST("a reset counter counts from there, in both processes") {
   Process first;
   Process second;
