@@ -72,6 +72,33 @@ class ScopeWriter {
   bool has_stats_ = false;
 };
 
+// The block's answers under the names from which all others follow: statuses, and as completed
+// those that have none.
+std::vector<BlockBase::Code> countedCodes(const BlockBase& block) {
+  const std::vector<BlockBase::Code> codes = block.codes();
+  const auto hasStatus = [](stats::CodeName name) {
+    return name.statusNumber() > 0 || name.isUnknown();
+  };
+  const auto variantOf = [](const BlockBase::Code& code) {
+    return static_cast<size_t>(code.name.variant());
+  };
+  std::array<uint64_t, stats::kCodeVariants> with_status{};
+  for (const BlockBase::Code& code : codes) {
+    if (hasStatus(code.name)) with_status[variantOf(code)] += code.value;
+  }
+  std::vector<BlockBase::Code> counted;
+  for (BlockBase::Code code : codes) {
+    if (code.name.isCompleted() && code.name.variant() != stats::CodeVariant::All) {
+      // Where a block has succeeded another that was reset, fewer may be completed than have one.
+      code.value -= std::min(code.value, with_status[variantOf(code)]);
+      counted.push_back(code);
+    } else if (hasStatus(code.name)) {
+      counted.push_back(code);
+    }
+  }
+  return counted;
+}
+
 // What was told of a code, made 0 when it is new.
 uint64_t& toldOf(std::vector<BlockBase::Code>* codes, stats::CodeName name) {
   const auto known = std::find_if(codes->begin(), codes->end(),
@@ -232,13 +259,12 @@ void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
     before = value;
   }
   std::string name;
-  const std::vector<BlockBase::Code> codes = block.codes();
+  const std::vector<BlockBase::Code> codes = countedCodes(block);
   // What is not there any more begins at 0 when it comes back.
   std::erase_if(told->codes, [&](const BlockBase::Code& before) {
     return std::ranges::find(codes, before.name, &BlockBase::Code::name) == codes.end();
   });
   for (const BlockBase::Code& code : codes) {
-    if (code.name.statusNumber() == 0 && !code.name.isUnknown()) continue;
     uint64_t& before = toldOf(&told->codes, code.name);
     if (code.value > before) {
       name.clear();

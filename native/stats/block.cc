@@ -314,14 +314,14 @@ void BlockBase::addImported(size_t counter, uint64_t amount) {
   counters.set(counter, counters[counter] + amount);
 }
 
-void BlockBase::addImportedCode(CodeName status, uint64_t amount) {
+void BlockBase::addImportedCode(CodeName name, uint64_t amount) {
   std::vector<Code>& codes = remember().imported_codes;
   for (Code& code : codes) {
-    if (code.name != status) continue;
+    if (code.name != name) continue;
     code.value += amount;
     return;
   }
-  codes.push_back({status, amount});
+  codes.push_back({name, amount});
 }
 
 void BlockBase::setImported(size_t gauge, uint64_t value) {

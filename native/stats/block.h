@@ -140,8 +140,8 @@ class BlockBase {
 
   // ---- what an earlier process counted; see hot_restart/stats_transfer.h ----
   void addImported(size_t counter, uint64_t amount);
-  // `status`: a name of a single status, or of the unknown ones.
-  void addImportedCode(CodeName status, uint64_t amount);
+  // `name`: one that CodeName::parseCounted() knows.
+  void addImportedCode(CodeName name, uint64_t amount);
   // Another process's part of a gauge: it is added to the own one.
   void setImported(size_t gauge, uint64_t value);
   void dropImportedGauges() {

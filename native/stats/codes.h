@@ -33,9 +33,9 @@ class CodeName {
   // Of statuses outside 100 to 599.
   static constexpr CodeName unknown(CodeVariant variant) { return {variant, kUnknown}; }
 
-  // "external.upstream_rq_200" or "upstream_rq_unknown": what answers are counted under one by one.
-  // The other names follow from these.
-  static std::optional<CodeName> parseStatus(std::string_view text) {
+  // "external.upstream_rq_200" or "upstream_rq_unknown": what answers are counted under one by one;
+  // "retry.upstream_rq_completed": of those that have no status. The other names follow from these.
+  static std::optional<CodeName> parseCounted(std::string_view text) {
     for (int i = 0; i < kCodeVariants; ++i) {
       const auto variant = static_cast<CodeVariant>(i);
       const std::string_view prefix = unknown(variant).prefix();
@@ -45,6 +45,8 @@ class CodeName {
       if (!rest.starts_with(kStem)) continue;
       rest.remove_prefix(kStem.size());
       if (rest == "unknown") return unknown(variant);
+      // The plain one may be a counter of the scope, and no answer is counted under it alone.
+      if (rest == "completed" && variant != CodeVariant::All) return completed(variant);
       const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
       if (rest.size() != 3 || !std::all_of(rest.begin(), rest.end(), isDigit)) continue;
       const int number = (rest[0] - '0') * 100 + (rest[1] - '0') * 10 + (rest[2] - '0');

@@ -80,10 +80,10 @@ bool importInto(BlockBase& block, std::string_view name, uint64_t amount) {
     block.addImported(*index, amount);
     return true;
   }
-  const auto status =
-      block.layout().has_codes ? CodeName::parseStatus(name) : std::optional<CodeName>();
-  if (status) block.addImportedCode(*status, amount);
-  return status.has_value();
+  const auto code =
+      block.layout().has_codes ? CodeName::parseCounted(name) : std::optional<CodeName>();
+  if (code) block.addImportedCode(*code, amount);
+  return code.has_value();
 }
 
 bool importInto(BlockBase& block, std::string_view name, ImportedLevel level) {
@@ -159,7 +159,7 @@ std::shared_ptr<BlockBase> KeptScopes::blockOf(const Kept& kept, const NameTest&
   bool has_codes = false;
   for (const auto& [name, counter] : kept.counters) {
     if (!isSeen(counter)) continue;
-    const bool is_code = CodeName::parseStatus(name).has_value();
+    const bool is_code = CodeName::parseCounted(name).has_value();
     has_codes = has_codes || is_code;
     if (!is_code) counters.push_back(name);
   }

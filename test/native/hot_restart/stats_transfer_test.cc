@@ -93,6 +93,40 @@ TEST("answers by status go on under all their names") {
   EXPECT(second.value("cluster.a.upstream_rq_unknown") == 1);
 }
 
+TEST("answers that are counted as completed alone go on, through any number of processes") {
+  Process first;
+  stats::Registry second{kWorkers};
+  Process third;
+  StatsExport to_second(first.registry);
+  StatsExport to_third(second);
+  const auto pass = [&] {
+    EXPECT(importStats(second, tell(to_second)));
+    EXPECT(importStats(third.registry, tell(to_third)));
+  };
+  first.worker().countResponse(CodeVariant::Retry, 503);
+  first.worker().countResponse(CodeVariant::Retry, 999);
+  first.worker().countResponse(CodeVariant::Retry, stats::CodeCounts::kCompletedOnly);
+  first.worker().countResponse(CodeVariant::All, 200);
+  first.worker().add(Counter::UpstreamRqCompleted, 1);
+  pass();
+  first.worker().countResponse(CodeVariant::Retry, stats::CodeCounts::kCompletedOnly);
+  pass();
+  // By way of a process that has no such scope.
+  EXPECT(third.value("cluster.a.retry.upstream_rq_completed") == 4);
+  EXPECT(third.value("cluster.a.retry.upstream_rq_503") == 1);
+  EXPECT(third.value("cluster.a.retry.upstream_rq_5xx") == 1);
+  EXPECT(third.value("cluster.a.upstream_rq_completed") == 1);
+  const std::string page =
+      stats::whole(stats::openText, second, stats::matching("cluster.a.retry."));
+  EXPECT_EQ(page,
+            "cluster.a.retry.upstream_rq_503: 1\n"
+            "cluster.a.retry.upstream_rq_5xx: 1\n"
+            "cluster.a.retry.upstream_rq_completed: 4\n"
+            "cluster.a.retry.upstream_rq_unknown: 1\n");
+  const auto block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  EXPECT(second.value("cluster.a.retry.upstream_rq_completed") == 4u);
+}
+
 TEST("gauges are both processes' until the other is gone; those of a process are its own") {
   Process first;
   Process second;
