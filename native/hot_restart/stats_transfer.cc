@@ -224,20 +224,40 @@ bool StatsExport::next(std::string* batch, size_t max_bytes) {
 }
 
 StatsExport::Told& StatsExport::entryOf(const std::shared_ptr<BlockBase>& block) {
-  Told& told = told_[{block->scope().prefix, &block->layout()}];
+  const auto [place, is_new] = told_.try_emplace({block->scope().prefix, &block->layout()});
+  Told& told = place->second;
   if (told.block.lock() == block) return told;
+  bool begins = is_new;
   // Where another has ended the scope may have begun at 0, or go on: no counter falls then.
-  if (told.block.expired()) {
+  if (!is_new && told.block.expired()) {
     std::vector<Reading> readings;
     block->readCounters(&readings);
-    for (size_t i = 0; i < told.counters.size(); ++i) {
-      if (readings[i].value >= told.counters[i]) continue;
-      told = {};
-      break;
+    for (size_t i = 0; i < told.counters.size() && !begins; ++i) {
+      begins = readings[i].value < told.counters[i];
     }
+    if (begins) told = {};
   }
+  if (begins) takeToldKept(*block, &told);
   told.block = block;
   return told;
+}
+
+void StatsExport::takeToldKept(const BlockBase& block, Told* told) {
+  const auto scope = told_kept_.find(block.scope().prefix);
+  if (scope == told_kept_.end()) return;
+  const stats::Layout& layout = block.layout();
+  told->counters.resize(layout.counters.size());
+  std::erase_if(scope->second, [&](const auto& item) {
+    const auto& [name, amount] = item;
+    if (const auto counter = stats::indexOf(layout.counters, name)) {
+      told->counters[*counter] = amount;
+      return true;
+    }
+    const auto code = layout.has_codes ? stats::CodeName::parseCounted(name) : std::nullopt;
+    if (code) toldOf(&told->codes, *code) = amount;
+    return code.has_value();
+  });
+  if (scope->second.empty()) told_kept_.erase(scope);
 }
 
 void StatsExport::changeListener() {
@@ -287,7 +307,7 @@ void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
 void StatsExport::tellKept(std::string* batch) {
   registry_.kept().forEachCounter([&](const stats::Scope& scope, const std::string& name,
                                       const stats::KeptScopes::Counter& counter) {
-    uint64_t& before = told_kept_[scope.prefix + name];
+    uint64_t& before = told_kept_[scope.prefix][name];
     if (counter.amount > before) {
       ScopeWriter(scope, counter.has_ended, batch).add(name, kStatAdded, counter.amount - before);
     }

@@ -3,12 +3,12 @@
 // ones. Histograms stay with their process. The control thread's.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,14 +41,16 @@ class StatsExport {
 
   // What was told of the block, or of the one that it has succeeded.
   Told& entryOf(const std::shared_ptr<stats::BlockBase>& block);
+  // A block that begins was given what was kept of its scope, which has been told.
+  void takeToldKept(const stats::BlockBase& block, Told* told);
   void tell(const stats::BlockBase& block, Told* told, std::string* batch);
   void tellKept(std::string* batch);
 
   const stats::Registry& registry_;
   // By prefix and layout: no two that are shown have the same.
   std::map<std::pair<std::string, const stats::Layout*>, Told> told_;
-  // By full name.
-  std::unordered_map<std::string, uint64_t> told_kept_;
+  // Of scopes that were not here: by prefix, and by name.
+  std::map<std::string, std::map<std::string, uint64_t>, std::less<>> told_kept_;
   // Of this round.
   std::vector<std::shared_ptr<stats::BlockBase>> blocks_;
   size_t next_block_ = 0;

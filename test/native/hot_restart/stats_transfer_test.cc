@@ -181,6 +181,42 @@ TEST("counts of a scope that does not exist yet wait for it, and are handed on m
   EXPECT(second.value("cluster.late.upstream_rq_total") == 3);
 }
 
+TEST("what was handed on before its scope came is not told again as the scope's") {
+  Process first;
+  stats::Registry second{kWorkers};
+  Process third;
+  StatsExport to_second(first.registry);
+  StatsExport to_third(second);
+  const auto count = [&] {
+    first.worker().add(Counter::UpstreamRqTotal, 3);
+    first.worker().countResponse(CodeVariant::External, 200);
+    first.worker().countResponse(CodeVariant::Retry, stats::CodeCounts::kCompletedOnly);
+    EXPECT(importStats(second, tell(to_second)));
+  };
+  const auto has = [&](uint64_t requests, uint64_t answers) {
+    EXPECT(importStats(third.registry, tell(to_third)));
+    EXPECT(third.value("cluster.a.upstream_rq_total") == requests);
+    EXPECT(third.value("cluster.a.external.upstream_rq_200") == answers);
+    EXPECT(third.value("cluster.a.external.upstream_rq_completed") == answers);
+    EXPECT(third.value("cluster.a.retry.upstream_rq_completed") == answers);
+  };
+  count();
+  has(3, 1);
+  // Of this nobody was told before the scope came.
+  count();
+  auto block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  block->shard(1)->add(Counter::UpstreamRqTotal, 10);
+  has(16, 2);
+  has(16, 2);
+  // It goes, is kept, and comes once more.
+  block.reset();
+  count();
+  has(19, 3);
+  block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  count();
+  has(22, 4);
+}
+
 TEST("gauges of a scope that does not exist yet wait for it, until the process is gone") {
   Process first;
   stats::Registry second{kWorkers};
