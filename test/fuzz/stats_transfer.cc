@@ -44,8 +44,8 @@ std::vector<std::string> fuzzSeeds() {
   auto& shard = *process.cluster->shard(1);
   shard.add(stats::Cluster::Counter::UpstreamRqTotal, 300);
   shard.set(stats::Cluster::Gauge::UpstreamCxActive, 7);
-  process.registry.importCounter("cluster.gone.", "upstream_rq_total", 5);
-  process.registry.importCounter("cluster.a.", "upstream_rq_503", 2);
+  process.registry.importCounter(stats::clusterScope("gone"), "upstream_rq_total", 5, false);
+  process.registry.importCounter(stats::clusterScope("a"), "upstream_rq_503", 2, false);
   return {tell(process)};
 }
 
