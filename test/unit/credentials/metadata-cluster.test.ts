@@ -24,3 +24,8 @@ test('a service that its address names is asked through a cluster with that host
 test('one that has a name is asked by it', () => {
   assert.equal(metadataCluster('m', 'http://metadata.test/role'), undefined);
 });
+
+test('an address that cannot be read has none', () => {
+  assert.equal(metadataCluster('m', '127.0.0.1:9/role'), undefined);
+  assert.equal(metadataCluster('m', 'http://169.254.170.2:80v2/credentials'), undefined);
+});
