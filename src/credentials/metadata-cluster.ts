@@ -6,11 +6,13 @@ import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/mes
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const CONNECT_MS = 5000;
 
-/** Undefined: the service is not named by its address, or by nothing that can be read. */
+/** Undefined: it is asked by its URL, which names no address, wants TLS, or cannot be read. */
 export function metadataCluster(name: string, url: string): Cluster | undefined {
   // It comes from the environment, and what is wrong there is for who asks to find out.
   if (!URL.canParse(url)) return undefined;
-  const { hostname, port } = new URL(url);
+  const { protocol, hostname, port } = new URL(url);
+  // The cluster has no TLS: a token is not to go out in clear.
+  if (protocol !== 'http:') return undefined;
   const address = hostname.replace(/^\[|\]$/g, '');
   if (isIP(address) === 0) return undefined;
   const socket_address = { address, port_value: Number(port || 80) };

@@ -29,3 +29,7 @@ test('an address that cannot be read has none', () => {
   assert.equal(metadataCluster('m', '127.0.0.1:9/role'), undefined);
   assert.equal(metadataCluster('m', 'http://169.254.170.2:80v2/credentials'), undefined);
 });
+
+test('one that wants TLS is not asked in clear', () => {
+  assert.equal(metadataCluster('m', 'https://127.0.0.1:8443/role'), undefined);
+});
