@@ -177,6 +177,7 @@ class Following {
   }
 
   #fail(message: string): void {
+    if (this.#isStopped) return;
     this.#host.stats.count(`${this.#prefix}credential_refreshes_failed`);
     this.#host.log('warning', message);
   }
@@ -233,7 +234,9 @@ class Following {
     return body === undefined ? undefined : requests.readMetadata(body);
   }
 
-  #ask(request: AwsRequest): Promise<string | undefined> {
+  async #ask(request: AwsRequest): Promise<string | undefined> {
+    // What takes several requests may end between them.
+    if (this.#isStopped) return undefined;
     const cluster = this.#cluster;
     return cluster === undefined ? ask(request) : askCluster(cluster, request, this.#host);
   }

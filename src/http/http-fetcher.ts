@@ -15,24 +15,28 @@ export class HttpFetcher {
   readonly #counted: { readonly native: ClusterNative; readonly stats: StatsHost };
   /** By the cluster's name. */
   readonly #pools = new Map<string, HttpPool>();
+  #isClosed = false;
 
   constructor(native: ClusterNative, stats: StatsHost) {
     this.#counted = { native, stats };
   }
 
-  /** Undefined: there is no whole answer within the time, whatever was tried. */
+  /** Undefined: there is no whole answer within the time, whatever was tried; or nothing is asked any more. */
   async fetch(
     source: HttpSource,
     request: Pick<HttpRequest, 'method' | 'headers' | 'body'>,
   ): Promise<HttpAnswer | undefined> {
+    // Whoever was waiting for an answer may go on to its next request.
+    if (this.#isClosed) return undefined;
     const pool = this.#poolOf(source);
     const { stats } = pool;
     if (!stats) return undefined;
     stats.countCall();
     const signal = source.timeoutMs > 0 ? timeoutSignal(source.timeoutMs) : undefined;
     const headers = { host: source.host, ...request.headers };
-    for (let tries = 0; ; tries += 1) {
-      const isLast = (): boolean => tries >= source.retries || signal?.aborted === true;
+    for (let tries = 0; !this.#isClosed; tries += 1) {
+      const isLast = (): boolean =>
+        tries >= source.retries || signal?.aborted === true || this.#isClosed;
       const isOver = source.tryMs === undefined ? undefined : timeoutSignal(source.tryMs);
       const answer = await pool.ask({
         ...{ ...request, headers, signal: earlier(signal, isOver) },
@@ -53,9 +57,11 @@ export class HttpFetcher {
       stats.count('upstream_rq_retry_backoff_exponential');
       await pause(backOffMs(source, tries), signal);
     }
+    return undefined;
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
   }

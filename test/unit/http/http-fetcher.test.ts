@@ -8,16 +8,8 @@ import { HttpFetcher } from '../../../src/http/http-fetcher.js';
 import { ControlClusters } from '../../../src/plan/control-clusters.js';
 import { grpcCluster } from '../../../src/plan/service-plan.js';
 
-/**
- * Asks a host that answers with these, the last of them for good (0: not at all); what came of it, and what
- * was counted.
- */
-async function fetchFrom(
-  t: TestContext,
-  statuses: readonly number[],
-  retries: number,
-  tryMs?: number,
-) {
+/** A host that answers with these, the last of them for good (0: not at all), and who asks it. */
+async function start(t: TestContext, statuses: readonly number[], retries: number, tryMs?: number) {
   const waiting = [...statuses];
   const server = createServer((_, response) => {
     const status = (waiting.length > 1 ? waiting.shift() : waiting[0]) ?? 200;
@@ -52,7 +44,14 @@ async function fetchFrom(
     ...{ uri: 'http://keys/', host: 'keys', path: '/', clusterName: 'keys', clusters },
     ...{ timeoutMs: 0, retries, backOff: { baseMs: 1, maxMs: 2 }, ...(tryMs && { tryMs }) },
   };
-  const answer = await fetcher.fetch(source, { method: 'GET', headers: {} });
+  const ask = () => fetcher.fetch(source, { method: 'GET', headers: {} });
+  return { ask, fetcher, server, answers, counts };
+}
+
+/** What came of asking such a host, and what was counted. */
+async function fetchFrom(...given: Parameters<typeof start>) {
+  const { ask, answers, counts } = await start(...given);
+  const answer = await ask();
   const retried = Object.entries(counts).filter(([name]) => /^upstream_rq_retry_[ls]/.test(name));
   const late = counts['upstream_rq_per_try_timeout'];
   const rest = { ...(late && { late }), tries: counts['upstream_rq_total'] };
@@ -81,4 +80,21 @@ test('a try that takes longer than one may is ended, and the next one is made', 
   assert.deepEqual(await fetchFrom(t, [0], 0, 20), {
     ...{ status: 504, answers: [504], tries: 1, late: 1, retried: [] },
   });
+});
+
+test('once it is closed nothing is asked any more', async (t) => {
+  const { ask, fetcher, counts } = await start(t, [200], 2);
+  fetcher.close();
+  assert.equal(await ask(), undefined);
+  assert.deepEqual(counts, {});
+});
+
+test('what is under way as it is closed is not tried again', async (t) => {
+  const { ask, fetcher, server, counts } = await start(t, [0], 2);
+  const asked = once(server, 'request');
+  const answering = ask();
+  await asked;
+  fetcher.close();
+  assert.notEqual((await answering)?.status, 200);
+  assert.equal(counts['upstream_rq_total'], 1);
 });
