@@ -252,7 +252,7 @@ export class ClusterSubscription {
       this.#current.delete(name);
       this.#replaced.delete(name);
     }
-    const isRefused = refusedBy(errors);
+    const isRefused = refusedBy(errors, 'cluster');
     for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
       if (isRefused(name)) {

@@ -184,7 +184,7 @@ class ClustersOnDemand {
           ),
         }),
       );
-      const isRefused = refusedBy(errors);
+      const isRefused = refusedBy(errors, 'cluster');
       const unused = plans.filter(({ message }) => isRefused(message.name ?? ''));
       this.#unused.set(
         source,

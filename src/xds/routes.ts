@@ -201,7 +201,7 @@ export class RouteSubscription {
   #fill(made: readonly MadeTable[]): readonly string[] {
     const route_tables = made.map(({ table }) => table);
     const errors = this.#native.apply(encodeUpdate({ route_tables }));
-    const isRefused = refusedBy(errors);
+    const isRefused = refusedBy(errors, 'route_table');
     for (const { table, secrets } of made) {
       const slot = table.name ?? '';
       if (isRefused(slot)) {

@@ -149,9 +149,12 @@ test('of clusters on demand those that are taken are there, and keep their secre
   ask('a');
   const wrong = takeAll(
     ['a', 'b'].map((name) => Object.assign({ $type: CLUSTER }, { name })),
-    [{ kind: 'cluster', name: 'b', message: 'not b' }],
+    [
+      { kind: 'assignment', name: 'a', message: 'no hosts of a' },
+      { kind: 'cluster', name: 'b', message: 'not b' },
+    ],
   );
-  assert.equal(wrong, 'not b');
+  assert.equal(wrong, 'no hosts of a\nnot b');
   assert.deepEqual(released, ['b']);
   assert.deepEqual(
     [...demands.clusters].map(({ message }) => message.name),
