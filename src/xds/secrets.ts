@@ -22,6 +22,9 @@ interface Socket {
 const keyOf = ({ kind, name, source }: SecretRequest): string =>
   JSON.stringify([kind, name, source]);
 
+const needs = ({ recipe }: TlsSocketPlan, key: string): boolean =>
+  recipe?.requests.some((request) => keyOf(request) === key) === true;
+
 /** From a plan to the data plane: a listener may wait for what it needs. */
 const LONGEST_WAY_MS = 600_000;
 const TELL_AGAIN_MS = 200;
@@ -33,6 +36,8 @@ export class Secrets {
   readonly #subscriptions = new Map<string, SecretSubscription>();
   /** Keys of those that are shown already, and asked for once their sockets or listeners are there. */
   readonly #announced = new Set<string>();
+  /** Sockets that will be added. */
+  readonly #expected = new Set<TlsSocketPlan>();
   /** Of filters, formats and the control plane itself, by their numbers. */
   readonly #texts = new Map<number, SecretSource>();
   /** Until when what the data plane does not know yet, as a listener that is on its way, is told of again. */
@@ -71,8 +76,9 @@ export class Secrets {
   }
 
   /** It will be added: its secrets are known of from here on. */
-  announce({ recipe }: TlsSocketPlan): void {
-    for (const request of recipe?.requests ?? []) this.#announce(request);
+  announce(plan: TlsSocketPlan): void {
+    this.#expected.add(plan);
+    for (const request of plan.recipe?.requests ?? []) this.#announce(request);
   }
 
   #announce(request: SecretRequest): void {
@@ -84,6 +90,7 @@ export class Secrets {
 
   /** The data plane has it. */
   add(plan: TlsSocketPlan): void {
+    this.#expected.delete(plan);
     this.#sockets.set(plan, { plan, files: plan.files });
     const requests = plan.recipe?.requests ?? [];
     const isKnown = requests.map(keyOf).some((key) => this.#isAskedFor(key));
@@ -132,8 +139,9 @@ export class Secrets {
   }
 
   #endUnwanted(key: string): void {
-    if (this.#announced.has(key)) return;
     if (this.#dependents(key).length > 0 || this.#textsOf(key).length > 0) return;
+    if ([...this.#expected].some((plan) => needs(plan, key))) return;
+    this.#announced.delete(key);
     this.#subscriptions.get(key)?.end();
     this.#subscriptions.delete(key);
   }
@@ -233,9 +241,7 @@ export class Secrets {
   }
 
   #dependents(key: string): TlsSocketPlan[] {
-    return [...this.#sockets.keys()].filter(({ recipe }) =>
-      recipe?.requests.some((request) => keyOf(request) === key),
-    );
+    return [...this.#sockets.keys()].filter((plan) => needs(plan, key));
   }
 
   /** Undefined: one of them is wrong, as the place of the secret says. */
