@@ -42,7 +42,10 @@ export class Tokens {
     this.#telling = new Telling(live);
   }
 
-  /** Resolves when each has been asked for once. Requests without them are refused meanwhile. */
+  /**
+   * Resolves when each has been asked for once, whatever came of it: nobody may wait for it by then. Requests
+   * without them are refused meanwhile.
+   */
   async start(): Promise<void> {
     const first: Promise<void>[] = [];
     let isStarted = false;
@@ -50,12 +53,12 @@ export class Tokens {
     this.#live.follow((id, source) => {
       if (source.kind !== 'token') return;
       this.#telling.expect(id);
-      if (!isStarted) first.push(this.#renew(id, source));
+      if (!isStarted) first.push(this.#ask(id, source));
       // Once its filter is there.
-      else startImmediate(() => unawaited('a fetch of a token', this.#renew(id, source)));
+      else startImmediate(() => void this.#ask(id, source));
     });
     isStarted = true;
-    await Promise.all(first);
+    await Promise.allSettled(first);
   }
 
   stop(): void {
@@ -63,6 +66,13 @@ export class Tokens {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#telling.stop();
     this.#http.close();
+  }
+
+  /** What is thrown is told. */
+  #ask(id: number, source: TokenSource): Promise<void> {
+    const renewed = this.#renew(id, source);
+    unawaited('a fetch of a token', renewed);
+    return renewed;
   }
 
   async #renew(id: number, source: TokenSource): Promise<void> {
@@ -75,7 +85,7 @@ export class Tokens {
     const value = token ? `Bearer ${token.text}` : isOver ? '' : undefined;
     if (value !== undefined) this.#telling.tell(id, () => this.#tell(id, value));
     const ms = token ? Math.max(LEAST_MS, Math.floor(token.expiresS / 2) * 1000) : source.retryMs;
-    const again = (): void => unawaited('a fetch of a token', this.#renew(id, source));
+    const again = (): void => void this.#ask(id, source);
     this.#timers.set(id, startTimeout(again, ms).unref());
   }
 
