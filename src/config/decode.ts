@@ -4,7 +4,13 @@ import { formatPath } from './issues/field-path.js';
 import type { Issue } from './issues/issue.js';
 import { mergeField } from './merge.js';
 import { describeValue, isObject, setOwn, type PlainObject } from './values/objects.js';
-import { defaultScalar, describeScalar, parseEnum, parseScalar } from './values/scalars.js';
+import {
+  defaultScalar,
+  describeScalar,
+  isDefault,
+  parseEnum,
+  parseScalar,
+} from './values/scalars.js';
 import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema/schema.js';
 import type { Scalar } from './schema/scalar.js';
 import { nearestName } from '../base/suggest.js';
@@ -361,10 +367,8 @@ class Walk {
 /** Whether the real server knows that the field was written. */
 function isSet(field: FieldType, decoded: unknown): boolean {
   if (field.presence) return true;
-  if (field.label === 'map' || Array.isArray(decoded) || decoded instanceof Uint8Array) {
-    return Object.keys(decoded as object).length > 0;
-  }
-  return decoded !== defaultOf(field.value);
+  if (field.label !== 'one') return Object.keys(decoded as object).length > 0;
+  return !isDefault(field.value, decoded);
 }
 
 function defaultOf(type: ValueType): unknown {

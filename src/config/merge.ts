@@ -1,6 +1,7 @@
 // Protobuf's MergeFrom on decoded messages: what `--config-yaml` does to the file it is given with.
 import { isObject, setOwn, type PlainObject } from './values/objects.js';
-import type { FieldType, MessageType, ValueType } from './schema/schema.js';
+import type { FieldType, MessageType } from './schema/schema.js';
+import { isDefault } from './values/scalars.js';
 import { fromParts, toParts } from './values/times.js';
 
 /**
@@ -66,10 +67,4 @@ function mergeEntries(present: unknown, value: PlainObject): PlainObject {
     if (isObject(source)) for (const key of Object.keys(source)) setOwn(merged, key, source[key]);
   }
   return merged;
-}
-
-function isDefault(type: ValueType, value: unknown): boolean {
-  if (value instanceof Uint8Array) return value.length === 0;
-  if (type.kind === 'enum') return type.type.numbers.get(value as string) === 0;
-  return value === 0 || value === false || value === '';
 }

@@ -1,7 +1,7 @@
 // Decoded messages as the proto3 JSON that Envoy's admin pages print: names of the .proto files,
 // fields in the order of their numbers.
 import { isObject, setOwn, type PlainObject } from './values/objects.js';
-import { defaultScalar } from './values/scalars.js';
+import { defaultScalar, isDefault } from './values/scalars.js';
 import type { FieldType, MessageType, Schema, ValueType } from './schema/schema.js';
 import { printDuration } from './values/times.js';
 
@@ -125,15 +125,10 @@ function printInteger64(scalar: string, value: number): string {
   return String(integer > largest ? largest : integer);
 }
 
-/** Whether a field without presence that has this value is as good as unset. */
-export const isDefault = (type: ValueType, value: unknown): boolean =>
-  value === defaultOf(type) || isEmptyBytes(value);
-
 function defaultOf(type: ValueType): unknown {
   if (type.kind === 'scalar') return defaultScalar(type.scalar);
   return type.kind === 'enum' ? type.type.names.get(0) : undefined;
 }
 
-const isEmptyBytes = (value: unknown): boolean => value instanceof Uint8Array && value.length === 0;
 const camelCase = (mask: string): string =>
   mask.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

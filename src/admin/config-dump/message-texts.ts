@@ -2,8 +2,9 @@
 // secrets. Of what the .proto files mark as sensitive, and of all that is below it, texts and bytes
 // read `[redacted]`, and other values are left out.
 import { isObject, setOwn, type PlainObject } from '../../config/values/objects.js';
-import { isDefault, printValue, TYPE_URL } from '../../config/print.js';
+import { printValue, TYPE_URL } from '../../config/print.js';
 import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema/schema.js';
+import { isDefault } from '../../config/values/scalars.js';
 import { indentedJson, newLine, quoted } from '../../base/json-text.js';
 
 const HIDDEN = '[redacted]';

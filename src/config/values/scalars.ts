@@ -1,6 +1,6 @@
 // proto3 JSON of single values, as leniently as Envoy reads it: numbers and booleans also as
 // strings.
-import type { EnumType } from '../schema/schema.js';
+import type { EnumType, ValueType } from '../schema/schema.js';
 import type { Scalar } from '../schema/scalar.js';
 
 const INTEGER_RANGES: Readonly<Partial<Record<Scalar, readonly [number, number]>>> = {
@@ -59,6 +59,13 @@ export function defaultScalar(scalar: Scalar): unknown {
   if (scalar === 'string') return '';
   if (scalar === 'bool') return false;
   return scalar === 'bytes' ? new Uint8Array() : 0;
+}
+
+/** Whether a field without presence that has this value is as good as unset. */
+export function isDefault(type: ValueType, value: unknown): boolean {
+  if (value instanceof Uint8Array) return value.length === 0;
+  if (type.kind === 'enum') return type.type.numbers.get(value as string) === 0;
+  return value === 0 || value === false || value === '';
 }
 
 /**
