@@ -93,6 +93,8 @@ export class Server implements AdminHost, RestartHost {
   readonly #tellManager: Tell;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
+  /** Serves already; others may be told of it yet, and sinks made. */
+  #goingLive: Promise<void> = Promise.resolve();
   readonly #discovery: Discovery;
   readonly #logServices: LogServices;
   #logClients: GrpcClients | undefined;
@@ -258,16 +260,21 @@ export class Server implements AdminHost, RestartHost {
     this.#overload?.start();
     this.#releaseMemory();
     this.#state = 'LIVE';
-    await this.#epoch?.live(this);
-    this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
-    this.#flush.writeGauges();
-    await this.#startFlush();
+    this.#goingLive = this.#goLive();
+    await this.#goingLive;
     if (this.#ending) return;
     this.#isServing = true;
     this.log.info('main', 'starting main dispatch loop');
     const status = `serving, epoch ${this.options.restartEpoch}`;
     // A successor that a reload has started becomes the service's main process.
     this.#tellManager('READY=1', `MAINPID=${process.pid}`, `STATUS=${status}`);
+  }
+
+  async #goLive(): Promise<void> {
+    await this.#epoch?.live(this);
+    this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
+    this.#flush.writeGauges();
+    await this.#startFlush();
   }
 
   /** As the real server, it goes on without listeners that cannot listen. */
@@ -421,7 +428,6 @@ export class Server implements AdminHost, RestartHost {
   async #startFlush(): Promise<void> {
     const { settings, compiled } = this.#configuration;
     const sinks = await makeFedSinks(compiled, this);
-    if (this.#ending) return;
     this.#flush.start(settings.statsFlushIntervalMs, {
       sinks,
       wantsSamples: wantsSamples(compiled.sinks),
@@ -445,6 +451,8 @@ export class Server implements AdminHost, RestartHost {
     await Promise.all([this.#epoch?.eldersEnded(), this.native.shutdown()]);
     this.log.info('main', 'main dispatch loop exited');
     await this.#spanExport?.close();
+    // Who is told to end at once may not have its sinks yet.
+    await this.#goingLive.catch(() => undefined);
     // With all that was counted to the end, here and before.
     await this.#flush.stop();
     await this.#epoch?.connectionsEnded();
