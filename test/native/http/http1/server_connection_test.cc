@@ -79,6 +79,12 @@ TEST("what came with a request that was answered at once counts as the next one'
   };
   const size_t one = get("/").size();
   server.send(get("/") + get("/") + get("/"));
+  EXPECT_EQ(counted.size(), 3u);
+  if (test::isRough()) {
+    // What is read in parts has less with it.
+    for (const uint64_t bytes : counted) EXPECT(bytes >= one && bytes <= 3 * one);
+    return;
+  }
   EXPECT(counted == (std::vector<uint64_t>{3 * one, 2 * one, one}));
 }
 
