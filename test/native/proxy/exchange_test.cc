@@ -121,7 +121,8 @@ TEST("A host that resets before its answer gives 503; in its head, 502; in a bod
     if (number == 2) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1234");
     if (number == 3)
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n1234\r\n");
-    if (number > 0) sleepMs(50);
+    // A reset takes with it what nobody has read by then.
+    if (number > 0) sleepMs(250);
     socket.reset();
   });
   Proxy proxy(httpPlan({origin.port()}));
