@@ -1,16 +1,11 @@
 #include "filters/http/cdn_loop.h"
 
 #include "base/text.h"
+#include "http/byte_scan.h"
 
 namespace fairlead::filters {
 
 namespace {
-
-bool isCdnToken(char c) {
-  const char lower = lowerAscii(c);
-  if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9')) return true;
-  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
 
 // Reads a header from its front.
 class CdnReader {
@@ -40,7 +35,7 @@ class CdnReader {
  private:
   bool token() {
     size_t size = 0;
-    while (size < rest_.size() && isCdnToken(rest_[size])) ++size;
+    while (size < rest_.size() && http::isTokenByte(rest_[size])) ++size;
     rest_.remove_prefix(size);
     return size > 0;
   }
@@ -59,8 +54,7 @@ class CdnReader {
         return true;
       }
       if (c == '\\' && ++at == rest_.size()) return false;
-      const auto meant = static_cast<unsigned char>(rest_[at]);
-      if (meant != '\t' && (meant < ' ' || meant == 0x7f)) return false;
+      if (!http::isValueByte(rest_[at])) return false;
     }
     return false;
   }

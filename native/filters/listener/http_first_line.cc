@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "http/byte_scan.h"
+
 namespace fairlead::filters {
 
 namespace {
@@ -12,8 +14,6 @@ bool isAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isOneOf(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
-// RFC 9110 5.6.2
-bool isTokenChar(char c) { return isAlpha(c) || isDigit(c) || isOneOf("!#$%&'*+-.^_`|~", c); }
 bool isPathChar(char c) { return c >= '!' && c <= '~'; }
 bool isSchemeChar(char c) { return isAlpha(c) || isDigit(c) || isOneOf("+-.", c); }
 bool isHostChar(char c) { return isAlpha(c) || isDigit(c) || isOneOf("!$%&'()*+,-.:;=@[]_~", c); }
@@ -55,7 +55,7 @@ FirstLine readRequestLine(std::string_view line) {
   const std::string_view method = takeWord(&line);
   const std::string_view target = takeWord(&line);
   const std::string_view version = takeWord(&line);
-  const bool is_good = !method.empty() && all(method, isTokenChar) && line.empty() &&
+  const bool is_good = !method.empty() && all(method, http::isTokenByte) && line.empty() &&
                        isTarget(target, method == "CONNECT") &&
                        (version.empty() || isVersion(version));
   if (!is_good) return FirstLine::NotHttp;
@@ -70,7 +70,7 @@ FirstLine readFirstLine(std::string_view bytes) {
   if (bytes.substr(0, common) == kPreface.substr(0, common)) {
     return common == kPreface.size() ? FirstLine::Http2 : FirstLine::Unfinished;
   }
-  if (!isTokenChar(bytes[0])) return FirstLine::NotHttp;
+  if (!http::isTokenByte(bytes[0])) return FirstLine::NotHttp;
   const size_t end = bytes.find_first_of("\r\n");
   if (end == std::string_view::npos) return FirstLine::Unfinished;
   return readRequestLine(bytes.substr(0, end));

@@ -4,12 +4,13 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "http/byte_scan.h"
 
 namespace fairlead::http1 {
 
 namespace {
 
-bool isControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
+bool isControl(char c) { return !http::isValueByte(c); }
 
 }  // namespace
 

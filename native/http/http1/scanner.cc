@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "http/http1/byte_scan.h"
+#include "http/byte_scan.h"
 #include "http/joined_headers.h"
 
 namespace fairlead::http1 {
@@ -96,7 +96,7 @@ class HeadReader {
   ScanResult readRequestLine(bool takes_any_method, http::RequestHead* out) {
     if (atStartOfLineEnd()) return incomplete();
     const char* const method = next_;
-    while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) ++next_;
+    while (next_ < end_ && http::isTokenByte(*next_)) ++next_;
     if (next_ == end_) {
       const bool is_none = !takes_any_method && next_ - method > kMaxMethodBytes;
       return is_none ? refused(Fault::Method) : incomplete();
@@ -303,7 +303,7 @@ class HeadReader {
     const auto value_bytes = static_cast<uint32_t>(trimmedBetween(value, next_).size());
     header_bytes_ += name_bytes + value_bytes + http::kBytesBesideHeader;
     next_ += line_end;
-    while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) {
+    while (next_ < end_ && http::isTokenByte(*next_)) {
       ++next_;
       ++header_bytes_;
     }
@@ -403,33 +403,33 @@ ScanResult scanTrailersWith(char* data, size_t size, const HeadLimits& limits, H
 }  // namespace
 
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out) {
-  return scanRequestWith<WidestBytes>(data, size, limits, out);
+  return scanRequestWith<http::WidestBytes>(data, size, limits, out);
 }
 
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits,
                         http::ResponseHead* out) {
-  return scanResponseWith<WidestBytes>(data, size, limits, out);
+  return scanResponseWith<http::WidestBytes>(data, size, limits, out);
 }
 
 ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
                         size_t* consumed) {
-  return scanTrailersWith<WidestBytes>(data, size, limits, out, consumed);
+  return scanTrailersWith<http::WidestBytes>(data, size, limits, out, consumed);
 }
 
 namespace scalar {
 
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out) {
-  return scanRequestWith<ScalarBytes>(data, size, limits, out);
+  return scanRequestWith<http::ScalarBytes>(data, size, limits, out);
 }
 
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits,
                         http::ResponseHead* out) {
-  return scanResponseWith<ScalarBytes>(data, size, limits, out);
+  return scanResponseWith<http::ScalarBytes>(data, size, limits, out);
 }
 
 ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
                         size_t* consumed) {
-  return scanTrailersWith<ScalarBytes>(data, size, limits, out, consumed);
+  return scanTrailersWith<http::ScalarBytes>(data, size, limits, out, consumed);
 }
 
 }  // namespace scalar

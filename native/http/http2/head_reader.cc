@@ -1,7 +1,7 @@
 #include "http/http2/head_reader.h"
 
 #include "base/text.h"
-#include "http/http1/byte_scan.h"
+#include "http/header_syntax.h"
 #include "http/joined_headers.h"
 #include "http/target.h"
 
@@ -21,39 +21,18 @@ constexpr std::string_view kTooLarge = "http2.header_list_size_too_large";
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool isDecimal(char c) { return c >= '0' && c <= '9'; }
 
-bool isToken(std::string_view text) {
-  for (const char c : text) {
-    if (http1::kTokenLower[static_cast<uint8_t>(c)] == 0) return false;
-  }
-  return !text.empty();
-}
-
 bool isLowerToken(std::string_view text) {
   for (const char c : text) {
-    if (http1::kTokenLower[static_cast<uint8_t>(c)] != c || c == 0) return false;
+    if (http::kTokenLower[static_cast<uint8_t>(c)] != c || c == 0) return false;
   }
   return !text.empty();
 }
 
-// A scan of whole groups of bytes only reads, though it may hand out what may be written.
-char* beginOf(std::string_view text) { return const_cast<char*>(text.data()); }
-
 bool isValue(std::string_view text, bool disallow_obs_text) {
-  const char* const end = text.data() + text.size();
-  if (http1::WidestBytes::skipValue(beginOf(text), end) != end) return false;
+  if (!http::isHeaderValue(text)) return false;
   if (!disallow_obs_text) return true;
   for (const char c : text) {
     if (static_cast<uint8_t>(c) >= 0x80) return false;
-  }
-  return true;
-}
-
-bool isPath(std::string_view text) {
-  const char* const end = text.data() + text.size();
-  // Stops at bytes from 0x80 on, which a path may have.
-  for (const char* at = http1::WidestBytes::skipTarget(beginOf(text), end); at < end; ++at) {
-    const auto byte = static_cast<uint8_t>(*at);
-    if (byte <= 0x20 || byte == 0x7f) return false;
   }
   return true;
 }
@@ -124,9 +103,9 @@ void BlockReader::takePseudo(const Field& field) {
 // nothing else.
 bool BlockReader::isPseudoValue(const std::string_view& value) const {
   const PseudoHeaders& pseudo = read_.pseudo;
-  if (&value == &pseudo.method) return isToken(value);
+  if (&value == &pseudo.method) return http::isToken(value);
   if (&value == &pseudo.scheme) return isScheme(value);
-  if (&value == &pseudo.path) return !value.empty() && isPath(value);
+  if (&value == &pseudo.path) return !value.empty() && http::isWord(value);
   // One that is empty names nobody: whoever has none leaves it out (RFC 9113, 8.3.1).
   if (&value == &pseudo.authority) return !value.empty() && http::isValidAuthority(value);
   return !value.empty();

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace fairlead::http1 {
+namespace fairlead::http {
 
 // The lower-case form of a byte that a token (RFC 9110 §5.6.2) may have; 0 for any other.
 constexpr std::array<char, 256> kTokenLower = [] {
@@ -23,6 +23,8 @@ constexpr std::array<char, 256> kTokenLower = [] {
   for (const char* c = "!#$%&'*+-.^_`|~"; *c != 0; ++c) table[static_cast<size_t>(*c)] = *c;
   return table;
 }();
+
+constexpr bool isTokenByte(char c) { return kTokenLower[static_cast<uint8_t>(c)] != 0; }
 
 // What a header's value may hold; bytes from 0x80 on pass (RFC 9110 §5.5).
 constexpr bool isValueByte(char c) {
@@ -166,4 +168,4 @@ using WidestBytes = VectorBytes;
 using WidestBytes = ScalarBytes;
 #endif
 
-}  // namespace fairlead::http1
+}  // namespace fairlead::http
