@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "format/append_number.h"
 #include "format/piece.h"
-#include "format/url_text.h"
+#include "http/query.h"
 
 namespace fairlead::format {
 
@@ -69,7 +69,7 @@ bool Piece::appendQuery(const FormatContext& context, std::string* out) const {
   if (mark == std::string_view::npos) return false;
   const std::string_view query = context.path.substr(mark + 1);
   if (is_variant_) {
-    appendUrlDecoded(query, out);
+    http::appendPercentDecoded(query, out);
   } else {
     out->append(query);
   }

@@ -9,7 +9,7 @@
 #include "format/details.h"
 #include "format/head_bytes.h"
 #include "format/piece.h"
-#include "format/query.h"
+#include "http/query.h"
 #include "http/request_id.h"
 #include "net/downstream_connection.h"
 
@@ -268,7 +268,7 @@ bool Piece::appendQueryParameter(const Context& context, std::string* out) const
   const size_t query = context.path.find('?');
   if (query == std::string_view::npos) return false;
   thread_local std::string room;
-  const auto value = queryParameter(context.path.substr(query + 1), argument_, &room);
+  const auto value = http::queryParameter(context.path.substr(query + 1), argument_, &room);
   if (value) out->append(*value);
   return value.has_value();
 }

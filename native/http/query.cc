@@ -13,20 +13,31 @@ bool isUnreserved(char c) {
          std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
+std::string_view decodedIn(std::string_view text, std::string* room) {
+  if (text.find('%') == std::string_view::npos) return text;
+  room->clear();
+  appendPercentDecoded(text, room);
+  return *room;
+}
+
 }  // namespace
 
-std::string percentDecoded(std::string_view text) {
-  std::string decoded;
+void appendPercentDecoded(std::string_view text, std::string* out) {
   for (size_t i = 0; i < text.size(); ++i) {
     const int high = text[i] == '%' && i + 2 < text.size() ? hexValue(text[i + 1]) : -1;
     const int low = high >= 0 ? hexValue(text[i + 2]) : -1;
     if (low < 0) {
-      decoded.push_back(text[i]);
+      out->push_back(text[i]);
       continue;
     }
-    decoded.push_back(static_cast<char>(high << 4 | low));
+    out->push_back(static_cast<char>(high << 4 | low));
     i += 2;
   }
+}
+
+std::string percentDecoded(std::string_view text) {
+  std::string decoded;
+  appendPercentDecoded(text, &decoded);
   return decoded;
 }
 
@@ -40,6 +51,19 @@ std::string percentEncoded(std::string_view text) {
     appendUpperHex(&encoded.append(1, '%'), c);
   }
   return encoded;
+}
+
+std::optional<std::string_view> queryParameter(std::string_view query, std::string_view name,
+                                               std::string* room) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    const size_t equals = pair.find('=');
+    if (decodedIn(pair.substr(0, equals), room) != name) continue;
+    return equals == std::string_view::npos ? std::string_view()
+                                            : decodedIn(pair.substr(equals + 1), room);
+  }
+  return std::nullopt;
 }
 
 Query Query::of(std::string_view path, Decoding decoding) {

@@ -12,8 +12,14 @@ namespace fairlead::http {
 
 // "%2f" becomes "/"; what is no such escape stays. '+' stays, too.
 std::string percentDecoded(std::string_view text);
+void appendPercentDecoded(std::string_view text, std::string* out);
 // All but letters, digits and "-._~" become escapes.
 std::string percentEncoded(std::string_view text);
+
+// The value of the first parameter of that name, with escapes decoded in both. `room` may hold it.
+// Nothing: there is none.
+std::optional<std::string_view> queryParameter(std::string_view query, std::string_view name,
+                                               std::string* room);
 
 class Query {
  public:

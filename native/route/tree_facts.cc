@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "format/query.h"
+#include "http/query.h"
 
 namespace fairlead::route {
 
@@ -96,7 +96,7 @@ std::optional<std::string_view> TreeFacts::text(const plan::MatchInput& input,
     case InputKind::ResponseTrailer:
       return headerOf(response_trailers, input.name, room);
     case InputKind::QueryParameter:
-      return format::queryParameter(request_.query(), input.name, room);
+      return http::queryParameter(request_.query(), input.name, room);
     case InputKind::StatusCode:
       return status == 0 ? later() : asText(status, room);
     case InputKind::StatusClass:

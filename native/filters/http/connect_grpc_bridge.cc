@@ -10,6 +10,7 @@
 #include "format/grpc_status.h"
 #include "format/url_text.h"
 #include "http/grpc_frames.h"
+#include "http/query.h"
 
 namespace fairlead::filters {
 
@@ -232,7 +233,7 @@ class ConnectGrpcBridge final : public HttpFilter {
     const std::string_view query = view.query();
     const std::string_view compression = parameter(query, "compression").value_or("identity");
     if (compression != "identity") flags_ = kCompressed;
-    const std::string message = format::decodeUrlText(parameter(query, "message").value_or(""));
+    const std::string message = http::percentDecoded(parameter(query, "message").value_or(""));
     request_ = message;
     if (parameter(query, "base64") == "1") {
       request_.clear();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "format/query.h"
+#include "http/query.h"
 #include "route/tree_facts.h"
 
 namespace fairlead::filters {
@@ -71,7 +71,7 @@ bool DescriptorAction::append(const DescriptorSource& source, std::string* descr
     }
     case ActionKind::QueryParameter: {
       thread_local std::string room;
-      const auto value = format::queryParameter(source.request.query(), plan_.name, &room);
+      const auto value = http::queryParameter(source.request.query(), plan_.name, &room);
       if (!value) return plan_.skips_if_absent;
       appendEntry(plan_.key, *value, descriptor);
       return true;

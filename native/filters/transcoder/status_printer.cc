@@ -4,7 +4,7 @@
 #include "filters/transcoder/message_printer.h"
 #include "filters/transcoder/wire.h"
 #include "format/grpc_status.h"
-#include "format/url_text.h"
+#include "http/query.h"
 
 namespace fairlead::transcoder {
 
@@ -31,7 +31,7 @@ bool printStatus(const Service& service, const http::HeaderMap& trailers, int64_
     appendVarint(&message, static_cast<uint64_t>(code));
     const http::HeaderEntry* const text = trailers.find(http::HeaderId::GrpcMessage);
     if (text && !text->value().empty()) {
-      appendDelimited(&message, 2, format::decodeUrlText(text->value()));
+      appendDelimited(&message, 2, http::percentDecoded(text->value()));
     }
   }
   MessagePrinter printer(service.types(), service.printOptions());

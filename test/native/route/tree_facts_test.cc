@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "format/query.h"
+#include "http/query.h"
 #include "route/cookies.h"
 #include "test/native/route/fixtures.h"
 #include "test/native/test.h"
@@ -54,11 +54,11 @@ TEST("What is still to come is asked for in vain, and known to be") {
 
 TEST("A parameter of a query is the first of its name, with its escapes undone") {
   std::string room;
-  EXPECT_EQ(format::queryParameter("a=1&b=x%20y&b=2", "b", &room).value_or("none"), "x y");
-  EXPECT_EQ(format::queryParameter("a&b", "a", &room).value_or("none"), "");
-  EXPECT_EQ(format::queryParameter("a=%zz%", "a", &room).value_or("none"), "%zz%");
-  EXPECT_EQ(format::queryParameter("%61%20b=1&a b=2", "a b", &room).value_or("none"), "1");
-  EXPECT(!format::queryParameter("a=1", "c", &room));
+  EXPECT_EQ(http::queryParameter("a=1&b=x%20y&b=2", "b", &room).value_or("none"), "x y");
+  EXPECT_EQ(http::queryParameter("a&b", "a", &room).value_or("none"), "");
+  EXPECT_EQ(http::queryParameter("a=%zz%", "a", &room).value_or("none"), "%zz%");
+  EXPECT_EQ(http::queryParameter("%61%20b=1&a b=2", "a b", &room).value_or("none"), "1");
+  EXPECT(!http::queryParameter("a=1", "c", &room));
 }
 
 TEST("A cookie is found in any line, without its quotes") {
