@@ -76,18 +76,18 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   cluster_->hold();
   if (is_request_complete_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
-    upstream::countStatus(answerOf(nullptr), 503);
-    flag_ = "UO";
-    answerLocally(503, "maintenance mode", "maintenance_mode");
-    return;
+    return refuse("UO", "maintenance mode", "maintenance_mode");
   }
   if (cluster_->cluster().drops(calls.context().random)) {
-    upstream::countStatus(answerOf(nullptr), 503);
-    flag_ = "DO";
-    answerLocally(503, "drop overload", "drop_overload");
-    return;
+    return refuse("DO", "drop overload", "drop_overload");
   }
   ask();
+}
+
+void Exchange::refuse(std::string_view flag, std::string_view text, std::string_view details) {
+  upstream::countStatus(answerOf(nullptr), 503);
+  flag_ = flag;
+  answerLocally(503, text, details);
 }
 
 void Exchange::ask() {
@@ -95,10 +95,7 @@ void Exchange::ask() {
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
     if (isNameAwaited()) return;
-    upstream::countStatus(answerOf(nullptr), 503);
-    flag_ = "UH";
-    answerLocally(503, "no healthy upstream", "no_healthy_upstream");
-    return;
+    return refuse("UH", "no healthy upstream", "no_healthy_upstream");
   }
   upstream::PoolUse use;
   if (cluster_->settings().auto_sni) {

@@ -81,6 +81,8 @@ class Exchange final : public ListNode<Exchange>,
   void end();
   // The proxy's own answer, in place of a host's.
   void answerLocally(uint16_t status, std::string_view text, std::string_view details = {});
+  // The same of one that no host is asked for.
+  void refuse(std::string_view flag, std::string_view text, std::string_view details);
   // There is no more of an answer that has begun, or it makes no sense.
   void breakOff(int64_t grpc_status, std::string_view text);
   bool tellMessages();

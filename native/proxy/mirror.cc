@@ -138,20 +138,9 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
 void Mirror::start() {
   context_->calls.countRequest();
   if (!has_body_) requestComplete();
-  if (cluster_->isRefusingForMaintenance()) {
-    if (traced_) traced_->flag = "UO";
-    charge(503);
-    return;
-  }
-  if (cluster_->cluster().drops(context_->upstream.random)) {
-    if (traced_) traced_->flag = "DO";
-    charge(503);
-    return;
-  }
-  if (has_broken_head_) {
-    charge(503);
-    return;
-  }
+  if (cluster_->isRefusingForMaintenance()) return refuse("UO");
+  if (cluster_->cluster().drops(context_->upstream.random)) return refuse("DO");
+  if (has_broken_head_) return refuse({});
   if (!waitsForHost()) startAttempt();
 }
 
@@ -161,9 +150,13 @@ void Mirror::startAttempt() {
   if (pool && pool->cluster().admits(*pool)) {
     attempt_.start(*pool, 0);
   } else {
-    if (traced_) traced_->flag = "UH";
-    charge(503);
+    refuse("UH");
   }
+}
+
+void Mirror::refuse(std::string_view flag) {
+  if (traced_) traced_->flag = flag;
+  charge(503);
 }
 
 void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) {

@@ -84,6 +84,8 @@ class Mirror final : public ListNode<Mirror>,
   void answerComplete();
   // `host`: null: none was asked.
   void charge(uint16_t status, const upstream::Host* host = nullptr);
+  // No host is asked; `flag`: what its span says of that.
+  void refuse(std::string_view flag);
   // As its router's options have it.
   void count(uint16_t status, const upstream::Host* host);
   void countHost(upstream::Host& host, bool is_well);

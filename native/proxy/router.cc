@@ -132,7 +132,10 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
-  if (info_.cluster->cluster().dropShare() != 0 && isDropped()) return;
+  if (info_.cluster->cluster().drops(info_.context().upstream.random)) {
+    answerDropped();
+    return;
+  }
   if (info_.cluster->namedHosts() && waitsForHost(head)) return;
   forwardTo(head, view, choosePool(view));
 }
@@ -263,12 +266,9 @@ void Router::answerMaintenance() {
   answerInPlace(answer);
 }
 
-// It was answered.
-bool Router::isDropped() {
+void Router::answerDropped() {
   constexpr uint32_t kAll = 1'000'000;
-  upstream::Cluster& cluster = info_.cluster->cluster();
-  const bool is_all = cluster.dropShare() >= kAll;
-  if (!cluster.drops(info_.context().upstream.random)) return false;
+  const bool is_all = info_.cluster->cluster().dropShare() >= kAll;
   charge(503, nullptr);
   LocalReply answer{503, is_all ? "unconditional drop overload" : "drop overload",
                     is_all ? "unconditional_drop_overload" : "drop_overload",
@@ -280,7 +280,6 @@ bool Router::isDropped() {
   }
   answer.headers = &headers;
   answerInPlace(answer);
-  return true;
 }
 
 void Router::answerNoHost(uint16_t status) {

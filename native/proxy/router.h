@@ -115,7 +115,7 @@ class Router final : private upstream::AttemptOwner,
   bool mayBeBroken() const;
   bool isBroken(const http::RequestHead& head);
   void answerMaintenance();
-  bool isDropped();
+  void answerDropped();
   bool isHeldBack();
   void answerNoHost(uint16_t status = 503);
   void send(http::RequestHead& head, upstream::HttpPool& pool);
