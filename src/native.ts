@@ -260,7 +260,7 @@ export interface NativeProxy extends StatsAddon {
   beginExport(knowsCounters: boolean): void;
   /** Throws when the batch is not understood. */
   importStats(batch: Uint8Array): void;
-  /** The process whose gauges were imported is gone. */
+  /** The process whose statistics were imported is gone. */
   endImports(): void;
 }
 

@@ -213,8 +213,8 @@ def short(value):
 class Player:
     """Has both sides validate bootstraps in one folder, which has the files that cases want."""
 
-    def __init__(self, folder, commands, certs):
-        self.folder, self.commands, self.certs = folder, commands, certs
+    def __init__(self, folder, commands, certs, render):
+        self.folder, self.commands, self.certs, self.render = folder, commands, certs, render
 
     def variables(self, case):
         names = ["admin", "listener", *case.ports, *case.backends]
@@ -230,7 +230,7 @@ class Player:
             if isinstance(content, dict) and set(content) == {"base64"}:
                 path.write_bytes(base64.b64decode(content["base64"]))
             else:
-                content = render(content, self.variables(case))
+                content = self.render(content, self.variables(case))
                 path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
 
     def play(self, case, number, bootstrap):
@@ -239,8 +239,8 @@ class Player:
         path.write_text(json.dumps(bootstrap))
         said = []
         for command in self.commands:
-            args = [str(arg) for arg in render(case.args, self.variables(case))]
-            env = {**os.environ, **render(case.env, self.variables(case))}
+            args = [str(arg) for arg in self.render(case.args, self.variables(case))]
+            env = {**os.environ, **self.render(case.env, self.variables(case))}
             try:
                 words = [*command, "-c", path, *args, "--mode", "validate", "-l", "error"]
                 done = subprocess.run(words, timeout=PATIENCE_SECONDS, cwd=path.parent, env=env,
@@ -289,7 +289,7 @@ def main(told):
     schema = Schema(SCHEMA)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         folder = pathlib.Path(folder)
-        player = Player(folder, [[oracle], shlex.split(told.proxy)], make_certs(folder / "certs"))
+        player = Player(folder, [[oracle], shlex.split(told.proxy)], make_certs(folder / "certs"), render)
         bases, donors = {}, {}
         for case in cases:
             bases[case.name] = render(case.bootstrap, player.variables(case))

@@ -92,10 +92,9 @@ def main(told, load_cases, render, make_certs):
     for case in cases:
         for _, message, kind in mutants.messages_of(schema, case.bootstrap, mutants.BOOTSTRAP):
             donors.setdefault(kind, []).append(message)
-    mutants.render = render
     with tempfile.TemporaryDirectory(prefix="served-mutants-") as folder:
         folder = pathlib.Path(folder)
-        player = mutants.Player(folder, [[real]], make_certs(folder / "certs"))
+        player = mutants.Player(folder, [[real]], make_certs(folder / "certs"), render)
         for case in cases:
             player.prepare(case)
 

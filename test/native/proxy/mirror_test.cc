@@ -308,50 +308,47 @@ TEST("A copy is given up with a request that is never whole") {
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
 }
 
-TEST("A long body reaches request and copy whole, and the slower of the two sets the pace") {
-  constexpr uint64_t kBytes = 8 * 1024 * 1024;
-  std::atomic<uint64_t> own{0}, copied{0};
-  const auto counting = [](std::atomic<uint64_t>* bytes, int pause_ms) {
-    return [bytes, pause_ms](Socket& socket, int) {
-      socket.readUntil("\r\n\r\n");
-      while (*bytes < kBytes) {
-        const std::string part = socket.read();
-        if (part.empty()) return;
-        *bytes += part.size();
-        if (pause_ms > 0 && *bytes < kBytes / 8)
-          std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
-      }
-      socket.write(kOk);
-      socket.readAll();
-    };
+constexpr uint64_t kLongBytes = 8 * 1024 * 1024;
+
+void sendLong(Socket& client) {
+  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kLongBytes) +
+               "\r\n\r\n");
+  const std::string part(64 * 1024, 'p');
+  for (uint64_t sent = 0; sent < kLongBytes; sent += part.size()) EXPECT(client.write(part));
+}
+
+// Reads that body, the first part of it with pauses, and answers.
+auto counting(std::atomic<uint64_t>* bytes, int pause_ms) {
+  return [bytes, pause_ms](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    while (*bytes < kLongBytes) {
+      const std::string part = socket.read();
+      if (part.empty()) return;
+      *bytes += part.size();
+      if (pause_ms > 0 && *bytes < kLongBytes / 8)
+        std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    }
+    socket.write(kOk);
+    socket.readAll();
   };
+}
+
+TEST("A long body reaches request and copy whole, and the slower of the two sets the pace") {
+  std::atomic<uint64_t> own{0}, copied{0};
   Origin origin(counting(&own, 0));
   Origin shadow(counting(&copied, 2));
   Proxy proxy(mirrored(origin.port(), shadow.port()));
   Socket client = proxy.connect();
-  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kBytes) +
-               "\r\n\r\n");
-  const std::string part(64 * 1024, 'p');
-  for (uint64_t sent = 0; sent < kBytes; sent += part.size()) EXPECT(client.write(part));
+  sendLong(client);
   EXPECT(client.readMessage().ends_with("ok"));
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
-  EXPECT_EQ(own.load(), kBytes);
-  EXPECT_EQ(copied.load(), kBytes);
+  EXPECT_EQ(own.load(), kLongBytes);
+  EXPECT_EQ(copied.load(), kLongBytes);
 }
 
 TEST("A copy that is answered before it is whole holds up its request no longer") {
-  constexpr uint64_t kBytes = 8 * 1024 * 1024;
   std::atomic<uint64_t> own{0};
-  Origin origin([&own](Socket& socket, int) {
-    socket.readUntil("\r\n\r\n");
-    while (own < kBytes) {
-      const std::string part = socket.read();
-      if (part.empty()) return;
-      own += part.size();
-    }
-    socket.write(kOk);
-    socket.readAll();
-  });
+  Origin origin(counting(&own, 0));
   Origin shadow([](Socket& socket, int) {
     socket.readUntil("\r\n\r\n");
     // Long enough for what waits for it to be all that may.
@@ -361,12 +358,9 @@ TEST("A copy that is answered before it is whole holds up its request no longer"
   });
   Proxy proxy(mirrored(origin.port(), shadow.port()));
   Socket client = proxy.connect();
-  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kBytes) +
-               "\r\n\r\n");
-  const std::string part(64 * 1024, 'p');
-  for (uint64_t sent = 0; sent < kBytes; sent += part.size()) EXPECT(client.write(part));
+  sendLong(client);
   EXPECT(client.readMessage().ends_with("ok"));
-  EXPECT_EQ(own.load(), kBytes);
+  EXPECT_EQ(own.load(), kLongBytes);
 }
 
 }  // namespace fairlead::test
