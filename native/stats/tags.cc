@@ -36,7 +36,9 @@ const std::string_view* fit(const std::vector<std::string>& pattern, size_t p,
                             const std::string_view* value) {
   for (; p < pattern.size(); ++p, ++t) {
     if (pattern[p] == "**") {
-      for (size_t rest = t; rest <= tokens.size(); ++rest) {
+      // At the end it stands for one token at least.
+      const size_t least = p + 1 == pattern.size() ? t + 1 : t;
+      for (size_t rest = least; rest <= tokens.size(); ++rest) {
         if (const auto* found = fit(pattern, p + 1, tokens, rest, value)) return found;
       }
       return nullptr;

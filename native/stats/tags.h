@@ -16,7 +16,8 @@ struct TagRule {
   enum class Kind : uint8_t {
     // Every name has the tag.
     Fixed,
-    // `tokens` fit the name's: "$" is the value, "*" any token, "**" any number of them.
+    // `tokens` fit the name's: "$" is the value, "*" any token, "**" any number of them,
+    // and one at least where it is the last.
     Tokens,
     // Group 1 leaves the name, group 2, or 1 where there is no other, is the value.
     Regex,

@@ -88,10 +88,12 @@ Result<std::unique_ptr<const ExtAuthzSettings>> ExtAuthzSettings::build(
     if (!rules) return rules.error();
     settings->rules = std::move(rules.value());
   }
-  std::string part = "ext_authz.";
-  if (!plan.stat_prefix.empty()) part.append(plan.stat_prefix).append(".");
-  settings->stats = registry.create<stats::HttpExtAuthz>(stats::innerScope(http, part));
-  settings->cluster_counts = std::make_shared<ClusterCounts<stats::ClusterExtAuthz>>(workers, part);
+  settings->stats =
+      registry.create<stats::HttpExtAuthz>(stats::extAuthzScope(http, plan.stat_prefix));
+  settings->cluster_counts = std::make_shared<ClusterCounts<stats::ClusterExtAuthz>>(
+      workers, [prefix = plan.stat_prefix](const stats::Scope& cluster) {
+        return stats::extAuthzScope(cluster, prefix);
+      });
   return std::unique_ptr<const ExtAuthzSettings>(std::move(settings));
 }
 

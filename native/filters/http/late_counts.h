@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -80,19 +81,20 @@ class NamedCounts : public LateCounts {
   std::map<std::string, std::shared_ptr<stats::Block<Layout>>> blocks_;
 };
 
-// "cluster.<name>.<part>": by the cluster that requests go to.
+// By the cluster that requests go to.
 template <typename Layout>
 class ClusterCounts final : public NamedCounts<Layout> {
  public:
-  ClusterCounts(unsigned workers, std::string part)
-      : NamedCounts<Layout>(workers), part_(std::move(part)) {}
+  // `scope_in`: that of the counts, within a cluster's.
+  ClusterCounts(unsigned workers, std::function<stats::Scope(const stats::Scope& cluster)> scope_in)
+      : NamedCounts<Layout>(workers), scope_in_(std::move(scope_in)) {}
 
  private:
   stats::Scope scopeOf(const std::string& cluster) const override {
-    return stats::innerScope(stats::clusterScope(cluster), part_);
+    return scope_in_(stats::clusterScope(cluster));
   }
 
-  const std::string part_;
+  const std::function<stats::Scope(const stats::Scope& cluster)> scope_in_;
 };
 
 }  // namespace fairlead::filters

@@ -201,7 +201,7 @@ Result<std::unique_ptr<const RatelimitSettings>> RatelimitSettings::build(
   settings->buckets = std::move(buckets.value());
   if (!plan.shared_by.empty()) settings->shared_by = scope.clusters.hold(plan.shared_by);
   settings->stats = scope.registry.create<stats::HttpLocalRateLimit>(
-      stats::plainScope(plan.stat_prefix + ".http_local_rate_limit."));
+      stats::httpLocalRateLimitScope(plan.stat_prefix));
   return std::unique_ptr<const RatelimitSettings>(std::move(settings));
 }
 

@@ -324,7 +324,9 @@ BuiltFilter RatelimitConfig::build(const plan::Ratelimit& plan, const ConfigScop
   }
   std::string part = "ratelimit.";
   if (!plan.stat_prefix.empty()) part.append(plan.stat_prefix).append(".");
-  config->counts = std::make_shared<ClusterCounts<stats::ClusterRatelimit>>(scope.workers, part);
+  config->counts = std::make_shared<ClusterCounts<stats::ClusterRatelimit>>(
+      scope.workers,
+      [part](const stats::Scope& cluster) { return stats::innerScope(cluster, part); });
   scope.late_counts.add(config->counts);
   config->plan = plan;
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));

@@ -145,12 +145,6 @@ Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
   return engine;
 }
 
-// "rbac.", "rbac.<prefix>."
-std::string partOf(const std::string& prefix) {
-  if (prefix.empty()) return "rbac.";
-  return "rbac." + prefix + (prefix.ends_with('.') ? "" : ".");
-}
-
 }  // namespace
 
 Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac& plan) {
@@ -168,17 +162,13 @@ Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac
   return std::unique_ptr<const RbacSettings>(std::move(settings));
 }
 
-stats::Scope RbacConfig::policyScope(const stats::Scope& scope, const std::string& policy) {
-  return innerScope(scope, "policy." + policy + ".");
-}
-
 BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) {
   auto config = std::make_shared<RbacConfig>();
   Result<std::unique_ptr<const RbacSettings>> settings = RbacSettings::build(plan);
   if (!settings) return settings.error();
   config->settings_ = std::move(settings.value());
-  const stats::Scope own = innerScope(scope.stats, partOf(plan.stat_prefix));
-  const stats::Scope shadow = innerScope(scope.stats, partOf(plan.shadow_stat_prefix));
+  const stats::Scope own = stats::rbacScope(scope.stats, plan.stat_prefix);
+  const stats::Scope shadow = stats::rbacScope(scope.stats, plan.shadow_stat_prefix);
   config->stats_ = scope.registry.create<stats::HttpRbac>(own);
   config->shadow_stats_ = scope.registry.create<stats::HttpRbacShadow>(shadow);
   if (plan.counts_policies) {
@@ -189,11 +179,11 @@ BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) 
     };
     policies(config->settings_->enforced, [&](const std::string& policy) {
       config->policy_stats_.push_back(
-          scope.registry.create<stats::HttpRbacPolicy>(policyScope(own, policy)));
+          scope.registry.create<stats::HttpRbacPolicy>(stats::rbacPolicyScope(own, policy)));
     });
     policies(config->settings_->shadow, [&](const std::string& policy) {
-      config->shadow_policy_stats_.push_back(
-          scope.registry.create<stats::HttpRbacShadowPolicy>(policyScope(shadow, policy)));
+      config->shadow_policy_stats_.push_back(scope.registry.create<stats::HttpRbacShadowPolicy>(
+          stats::rbacPolicyScope(shadow, policy)));
     });
   }
   config->route_stats_ = std::make_shared<RouteCounts<stats::HttpRbacPolicy>>(scope.workers, own);

@@ -77,12 +77,11 @@ class RbacConfig final : public HttpFilterConfig {
 
    private:
     stats::Scope scopeOf(const std::string& policy) const override {
-      return policyScope(scope_, policy);
+      return stats::rbacPolicyScope(scope_, policy);
     }
 
     const stats::Scope scope_;
   };
-  static stats::Scope policyScope(const stats::Scope& scope, const std::string& policy);
 
   std::unique_ptr<const RbacSettings> settings_;
   std::shared_ptr<stats::Block<stats::HttpRbac>> stats_;

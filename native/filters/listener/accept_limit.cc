@@ -2,6 +2,7 @@
 
 #include "log/log.h"
 #include "net/loop.h"
+#include "stats/scopes.h"
 
 namespace fairlead::filters {
 
@@ -29,7 +30,7 @@ AcceptLimitConfig::AcceptLimitConfig(const plan::LocalRateLimitFilter& plan,
     : rate_(plan,
             std::make_shared<TokenBucket>(plan.max_tokens, plan.tokens_per_fill,
                                           plan.fill_interval_us, net::Loop::readClockMicros()),
-            "listener_local_ratelimit.", registry, slots) {}
+            stats::listenerLocalRateLimitScope(plan.stat_prefix), registry, slots) {}
 
 std::unique_ptr<net::ListenerFilter> AcceptLimitConfig::make(unsigned worker) const {
   return std::make_unique<AcceptLimit>(rate_, worker);

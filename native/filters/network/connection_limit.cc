@@ -13,8 +13,8 @@ ConnectionLimit::ConnectionLimit(const plan::ConnectionLimitFilter& plan, stats:
                                  RuntimeSlots& slots)
     : plan_(plan),
       enabled_(runtimeFlag(plan.enabled, slots)),
-      stats_(registry.create<stats::ConnectionLimit>(
-          stats::plainScope("connection_limit." + plan.stat_prefix + "."))) {}
+      stats_(
+          registry.create<stats::ConnectionLimit>(stats::connectionLimitScope(plan.stat_prefix))) {}
 
 bool ConnectionLimit::tryAdd() {
   uint64_t open = open_.load(std::memory_order_relaxed);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "base/runtime_slots.h"
 #include "base/token_bucket.h"
@@ -15,9 +14,9 @@ namespace fairlead::filters {
 
 class ConnectionRate {
  public:
-  // `bucket`: others may share it. `scope`: how the names of its statistics begin, before its own.
+  // `bucket`: others may share it. `scope`: of its statistics.
   ConnectionRate(const plan::LocalRateLimitFilter& plan, std::shared_ptr<TokenBucket> bucket,
-                 std::string_view scope, stats::Registry& registry, RuntimeSlots& slots);
+                 const stats::Scope& scope, stats::Registry& registry, RuntimeSlots& slots);
 
   // Any worker's thread. False: there is no token for it, which is counted.
   bool admits(unsigned worker, uint64_t now_us) const;

@@ -3,13 +3,15 @@
 #include <utility>
 
 #include "log/log.h"
+#include "stats/scopes.h"
 
 namespace fairlead::filters {
 
 LocalRateLimit::LocalRateLimit(const plan::LocalRateLimitFilter& plan,
                                std::shared_ptr<TokenBucket> bucket, stats::Registry& registry,
                                RuntimeSlots& slots)
-    : rate_(plan, std::move(bucket), "local_rate_limit.", registry, slots) {}
+    : rate_(plan, std::move(bucket), stats::networkLocalRateLimitScope(plan.stat_prefix), registry,
+            slots) {}
 
 net::ConnectionGate::Verdict LocalRateLimit::admit(unsigned worker, uint64_t now_us) {
   if (rate_.admits(worker, now_us)) return {};

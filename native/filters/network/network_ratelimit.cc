@@ -117,7 +117,7 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRatelimit::build(
   }
   filter->calls = scope.calls;
   filter->stats = scope.registry.create<stats::NetworkRatelimit>(
-      stats::plainScope("ratelimit." + plan.stat_prefix + "."));
+      stats::networkRateLimitScope(plan.stat_prefix));
   return std::shared_ptr<const ConnectionGuard>(std::move(filter));
 }
 

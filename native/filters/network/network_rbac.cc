@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::string_view kNetworkRbacSpace = "envoy.filters.network.rbac";
 
-// "rbac.", "rbac.<prefix>."
-std::string rbacPart(const std::string& prefix) {
-  if (prefix.empty()) return "rbac.";
-  return "rbac." + prefix + (prefix.ends_with('.') ? "" : ".");
-}
-
 // Of one connection.
 class RbacPass final : public GuardPass {
  public:
@@ -50,11 +44,10 @@ Result<std::shared_ptr<const ConnectionGuard>> NetworkRbac::build(const plan::Ne
   auto shadow = RbacRules::build(plan.shadow, plan.shadow_tree);
   if (!shadow) return shadow.error();
   filter->shadow_ = std::move(shadow.value());
-  const std::string prefix = plan.stat_prefix + (plan.stat_prefix.ends_with('.') ? "" : ".");
   filter->stats_ =
-      scope.registry.create<stats::NetworkRbac>(stats::plainScope(prefix + rbacPart({})));
+      scope.registry.create<stats::NetworkRbac>(stats::networkRbacScope(plan.stat_prefix, {}));
   filter->shadow_stats_ = scope.registry.create<stats::NetworkRbacShadow>(
-      stats::plainScope(prefix + rbacPart(plan.shadow_stat_prefix)));
+      stats::networkRbacScope(plan.stat_prefix, plan.shadow_stat_prefix));
   return std::shared_ptr<const ConnectionGuard>(std::move(filter));
 }
 

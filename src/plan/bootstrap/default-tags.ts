@@ -4,7 +4,7 @@
 
 export interface DefaultTag {
   readonly name: string;
-  /** Tokens: "$" is the value, "*" any token, "**" any number of them. */
+  /** Tokens: "$" is the value, "*" any token, "**" any number of them, at the end one at least. */
   readonly tokens?: string;
   /** Group 1 leaves the name, group 2 is the value. */
   readonly regex?: string;
@@ -127,6 +127,7 @@ export const DEFAULT_TAGS: readonly DefaultTag[] = [
   { name: 'envoy.http_user_agent', tokens: 'http.*.user_agent.$.**' },
   { name: 'envoy.virtual_cluster', tokens: 'vhost.*.vcluster.$.**' },
   { name: 'envoy.fault_downstream_cluster', tokens: 'http.*.fault.$.**' },
+  { name: 'envoy.ext_authz_prefix', tokens: 'http.*.ext_authz.$.**' },
   { name: 'envoy.grpc_bridge_service', tokens: 'cluster.*.grpc.$.**' },
   { name: 'envoy.tcp_prefix', tokens: 'tcp.$.**' },
   { name: 'envoy.udp_prefix', tokens: 'udp.$.**' },
@@ -137,7 +138,6 @@ export const DEFAULT_TAGS: readonly DefaultTag[] = [
   { name: 'envoy.virtual_host', tokens: 'vhost.$.**' },
   { name: 'envoy.mongo_prefix', tokens: 'mongo.$.**' },
   { name: 'envoy.ext_authz_prefix', tokens: 'cluster.*.ext_authz.$.**' },
-  { name: 'envoy.ext_authz_prefix', tokens: 'http.*.ext_authz.$.**' },
   { name: 'envoy.connection_limit_prefix', tokens: 'connection_limit.$.**' },
   { name: 'envoy.local_http_ratelimit_prefix', tokens: '$.http_local_rate_limit.**' },
   { name: 'envoy.local_network_ratelimit_prefix', tokens: 'local_rate_limit.$.**' },

@@ -37,7 +37,9 @@ TEST("a token leaves the name with the dot behind it, the last one with the dot 
   EXPECT_EQ(produced({tokens("c", {"cluster", "$", "**"})}, "cluster.be.x.total"),
             "cluster.x.total c=be");
   EXPECT_EQ(produced({tokens("c", {"a", "*", "$"})}, "a.b.c"), "a.b c=c");
-  EXPECT_EQ(produced({tokens("c", {"a", "$", "**"})}, "a.b"), "a c=b");
+  EXPECT_EQ(produced({tokens("c", {"a", "**", "$"})}, "a.b"), "a c=b");
+  // What stands last is the statistic itself.
+  EXPECT_EQ(produced({tokens("c", {"a", "$", "**"})}, "a.b"), "a.b");
   EXPECT_EQ(produced({tokens("c", {"a", "$", "x"})}, "a.b.c"), "a.b.c");
 }
 
@@ -49,7 +51,7 @@ TEST("rules for all names come before those of a first token; a tag is taken onc
 }
 
 TEST("rules all see the whole name; nothing stays behind a dot") {
-  EXPECT_EQ(produced({tokens("a", {"s", "$", "**"}), tokens("b", {"s", "*", "$", "**"})}, "s.x.y"),
+  EXPECT_EQ(produced({tokens("a", {"s", "$", "**"}), tokens("b", {"s", "*", "$"})}, "s.x.y"),
             "s a=x b=y");
 }
 

@@ -50,7 +50,7 @@ TEST("More streams at once than may rest are all answered, and rest or end") {
   EXPECT(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
   Origin origin(answering("hello"));
   plan::Update plan = httpPlan({origin.port()});
-  plan.clusters[0].limits.assign(2, {1, 2 * kStreams, 2 * kStreams, 3, false, {}, {}});
+  plan.clusters[0].limits.assign(2, {1, 2 * kStreams, 2 * kStreams, 3, false, {}, {}, {}});
   Proxy proxy(plan);
   for (int round = 0; round < 2; ++round) {
     std::vector<Socket> clients(kStreams);
