@@ -147,8 +147,8 @@ export interface NativeProxy extends StatsAddon {
     counter: HostCounter,
     amount: number,
   ): void;
-  /** Counts an answer that the control plane got of a cluster, by its status. */
-  countAnswer(cluster: string, status: number): void;
+  /** Counts an answer that the control plane got of a cluster, by its status: one that is retried, or the last. */
+  countAnswer(cluster: string, status: number, isRetried: boolean): void;
   /**
    * Takes one of the budget, which returnBudget() gives back. Whether one was left: if not, one is
    * taken only with `beyond`.

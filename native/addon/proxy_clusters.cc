@@ -106,6 +106,10 @@ void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
   if (!cluster) return;
   const auto status = static_cast<uint16_t>(info[1].ToNumber().Uint32Value());
   stats::Block<stats::Cluster>& stats = cluster->stats();
+  if (info[2].ToBoolean()) {
+    stats.countOwnResponse(stats::CodeVariant::Retry, status);
+    return;
+  }
   stats.shard(0)->add(stats::Cluster::Counter::UpstreamRqCompleted);
   stats.countOwnResponse(stats::CodeVariant::All, status);
   stats.countOwnResponse(stats::CodeVariant::Internal, status);

@@ -316,6 +316,19 @@ Scope scopedRdsScope(std::string_view http_prefix, std::string_view configuratio
   return scope;
 }
 
+Scope controlPlaneScope(Scope owner) {
+  constexpr std::string_view kPart = "control_plane";
+  owner.prefix.append(kPart).append(".");
+  // The names of route configurations are taken up to a name's last dot.
+  for (auto& [label, value] : owner.labels) {
+    if (label != "envoy.rds_route_config" && label != "envoy.scoped_rds_config") continue;
+    value.append(".").append(kPart);
+    return owner;
+  }
+  owner.metric_prefix.append(kPart).append(".");
+  return owner;
+}
+
 Scope extensionDiscoveryScope(std::string_view kind, std::string_view name) {
   return plainScope("extension_config_discovery." + std::string(kind) + "." + sanitized(name) +
                     ".");

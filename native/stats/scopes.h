@@ -50,6 +50,8 @@ Scope vhdsScope(std::string_view http_prefix, std::string_view route_configurati
 // "cluster.<name>.leds."
 Scope ledsScope(std::string_view cluster);
 Scope scopedRdsScope(std::string_view http_prefix, std::string_view configuration);
+// "<owner>control_plane.", of a subscription.
+Scope controlPlaneScope(Scope owner);
 // `kind`: "http_filter".
 Scope extensionDiscoveryScope(std::string_view kind, std::string_view name);
 Scope tcpScope(std::string_view prefix);

@@ -244,7 +244,7 @@ class DataPlane {
 
  private:
   void endWait(const std::string& cluster, Delta* delta);
-  stats::Scope scopeWithin(const std::string& owner, std::string_view part) const;
+  stats::Scope scopeOf(const std::string& owner) const;
   void applyToProcess(const plan::Update& update);
   // Workers look which of their connections drain.
   void tellDrain();

@@ -20,7 +20,7 @@ const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix,
                                                  const std::string& owner) {
   const stats::Scope scope = stats::googleGrpcScope(stat_prefix);
   other_stats_.push_back(registry_.create<stats::GoogleGrpc>(
-      owner.empty() ? scope : scopeWithin(owner, scope.prefix)));
+      owner.empty() ? scope : innerScope(scopeOf(owner), scope.prefix)));
   return other_stats_.back()->scope().prefix;
 }
 
@@ -82,18 +82,19 @@ const std::string& DataPlane::addOdcdsStats() {
 }
 
 const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
-  other_stats_.push_back(
-      registry_.create<stats::ControlPlane>(scopeWithin(prefix, "control_plane.")));
+  other_stats_.push_back(registry_.create<stats::ControlPlane>(controlPlaneScope(scopeOf(prefix))));
   return other_stats_.back()->scope().prefix;
 }
 
 // With the labels of the owner, which is known by how its names begin.
-stats::Scope DataPlane::scopeWithin(const std::string& owner, std::string_view part) const {
+stats::Scope DataPlane::scopeOf(const std::string& owner) const {
   const auto found =
       std::find_if(other_stats_.begin(), other_stats_.end(),
                    [&owner](const auto& block) { return block->scope().prefix == owner; });
-  return found == other_stats_.end() ? plainScope(owner + std::string(part))
-                                     : innerScope((*found)->scope(), part);
+  if (found != other_stats_.end()) return (*found)->scope();
+  constexpr std::string_view kCluster = "cluster.";
+  if (!owner.starts_with(kCluster)) return plainScope(owner);
+  return stats::clusterScope(std::string_view(owner).substr(kCluster.size()));
 }
 
 const std::string& DataPlane::addLoadReporterStats() {

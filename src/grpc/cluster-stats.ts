@@ -127,8 +127,8 @@ export class ClusterStats {
     this.#stats.count('http.async-client.rq_total');
   }
 
-  countAnswer(status: number): void {
-    this.#native.countAnswer(this.#cluster, status);
+  countAnswer(status: number, isRetried = false): void {
+    this.#native.countAnswer(this.#cluster, status, isRetried);
   }
 
   /** Statistics of HTTP/2 are there from the first connection on. */

@@ -264,6 +264,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
   #retryOn(stream: ClientHttp2Stream, final: GrpcStatus | undefined, httpStatus: number): boolean {
     const delayMs = this.#retries?.nextAfter(final, httpStatus);
     if (delayMs === undefined) return false;
+    this.#pool.stats.countAnswer(httpStatus, true);
     this.#stream = undefined;
     stream.close();
     this.#pause(delayMs);

@@ -26,7 +26,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
   /** Whether that is because its own time is over, and not that of all tries. */
   readonly isTryOver?: () => boolean;
-  /** Whether another try follows an answer of that status, which is then not counted as one. */
+  /** Whether another try follows an answer of that status, which is then counted as such. */
   readonly isRetried?: (status: number) => boolean;
 }
 
@@ -131,9 +131,10 @@ export class PooledClient {
       });
       const answer = await (signal ? unlessLate(answering, signal) : answering);
       status = answer.statusCode;
+      if (request.isRetried?.(status)) return await this.#onRetried(answer, status);
       // Whether somebody reads it or not: the connection goes on behind it.
       const whole = await this.#readAll(answer.body);
-      this.#onAnswer(request, status, monotonicMs() - startMs);
+      this.#onAnswer(status, monotonicMs() - startMs);
       return { status, body: whole };
     } catch {
       return this.#onFailure(request, status !== undefined);
@@ -220,10 +221,25 @@ export class PooledClient {
     this.#stats.countOn(this.#host, 'rq_active', -1);
   }
 
-  #onAnswer({ isRetried }: HttpRequest, status: number, tookMs: number): void {
+  /** Nobody reads the body, as in the real server: HTTP/1 has no other end for it than the connection's. */
+  async #onRetried(answer: Undici.Dispatcher.ResponseData, status: number): Promise<HttpAnswer> {
+    this.#onOver();
+    this.#stats.countAnswer(status, true);
+    this.#stats.countOn(this.#host, 'rq_error');
+    if (answer.headers['content-length'] === '0') {
+      await answer.body.dump();
+    } else {
+      answer.body.on('error', () => undefined).destroy();
+      this.#hadActive = !this.#isHttp2;
+      if (!this.#isHttp2) this.close();
+    }
+    return { status, body: Buffer.alloc(0) };
+  }
+
+  #onAnswer(status: number, tookMs: number): void {
     this.#onOver();
     const stats = this.#stats;
-    if (!isRetried?.(status)) stats.countAnswer(status);
+    stats.countAnswer(status);
     stats.countOn(this.#host, status >= 500 ? 'rq_error' : 'rq_success');
     stats.record('upstream_rq_time', tookMs);
     stats.record('internal.upstream_rq_time', tookMs);

@@ -170,4 +170,14 @@ TEST("a version of the PROXY protocol is a label behind one token at most") {
             "envoy.proxy_protocol_prefix=p");
 }
 
+TEST("a control plane of routes is part of their configuration's label") {
+  EXPECT_EQ(shown(controlPlaneScope(rdsScope("in", "rc"))),
+            "http.in.rds.rc.control_plane. http.rds. envoy.rds_route_config=rc.control_plane "
+            "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(controlPlaneScope(clusterScope("one"))),
+            "cluster.one.control_plane. cluster.control_plane. envoy.cluster_name=one");
+  EXPECT_EQ(shown(controlPlaneScope(plainScope("cluster_manager.cds."))),
+            "cluster_manager.cds.control_plane. cluster_manager.cds.control_plane.");
+}
+
 }  // namespace fairlead::stats

@@ -20,13 +20,15 @@ async function start(t: TestContext, statuses: readonly number[], retries: numbe
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const answers: number[] = [];
+  const again: number[] = [];
   const counts: Record<string, number> = {};
   const native = {
     chooseHost: () => ({ address: '127.0.0.1', port, hostname: '' }),
     hostAdd: () => undefined,
     takeBudget: () => true,
     returnBudget: () => undefined,
-    countAnswer: (_: string, status: number) => answers.push(status),
+    countAnswer: (_: string, status: number, isRetried: boolean) =>
+      (isRetried ? again : answers).push(status),
     clusterPrefix: () => '',
   } as unknown as ClusterNative;
   const fetcher = new HttpFetcher(native, {
@@ -45,40 +47,40 @@ async function start(t: TestContext, statuses: readonly number[], retries: numbe
     ...{ timeoutMs: 0, retries, backOff: { baseMs: 1, maxMs: 2 }, ...(tryMs && { tryMs }) },
   };
   const ask = () => fetcher.fetch(source, { method: 'GET', headers: {} });
-  return { ask, fetcher, server, answers, counts };
+  return { ask, fetcher, server, answers, again, counts };
 }
 
 /** What came of asking such a host, and what was counted. */
 async function fetchFrom(...given: Parameters<typeof start>) {
-  const { ask, answers, counts } = await start(...given);
+  const { ask, answers, again, counts } = await start(...given);
   const answer = await ask();
   const retried = Object.entries(counts).filter(([name]) => /^upstream_rq_retry_[ls]/.test(name));
   const late = counts['upstream_rq_per_try_timeout'];
   const rest = { ...(late && { late }), tries: counts['upstream_rq_total'] };
-  return { status: answer?.status, answers, retried, ...rest };
+  return { status: answer?.status, answers, again, retried, ...rest };
 }
 
-test('of several tries only the answer that is used is counted', async (t) => {
+test('of several tries the answer that is used is counted as one, and the others as retried', async (t) => {
   assert.deepEqual(await fetchFrom(t, [503, 500, 200], 2), {
-    ...{ status: 200, answers: [200], tries: 3 },
+    ...{ status: 200, answers: [200], again: [503, 500], tries: 3 },
     retried: [['upstream_rq_retry_success', 1]],
   });
   assert.deepEqual(await fetchFrom(t, [503], 1), {
-    ...{ status: 503, answers: [503], tries: 2 },
+    ...{ status: 503, answers: [503], again: [503], tries: 2 },
     retried: [['upstream_rq_retry_limit_exceeded', 1]],
   });
   assert.deepEqual(await fetchFrom(t, [503], 0), {
-    ...{ status: 503, answers: [503], tries: 1, retried: [] },
+    ...{ status: 503, answers: [503], again: [], tries: 1, retried: [] },
   });
 });
 
 test('a try that takes longer than one may is ended, and the next one is made', async (t) => {
   assert.deepEqual(await fetchFrom(t, [0, 200], 1, 500), {
-    ...{ status: 200, answers: [200], tries: 2, late: 1 },
+    ...{ status: 200, answers: [200], again: [], tries: 2, late: 1 },
     retried: [['upstream_rq_retry_success', 1]],
   });
   assert.deepEqual(await fetchFrom(t, [0], 0, 20), {
-    ...{ status: 504, answers: [504], tries: 1, late: 1, retried: [] },
+    ...{ status: 504, answers: [504], again: [], tries: 1, late: 1, retried: [] },
   });
 });
 
