@@ -36,6 +36,8 @@ VARIED = [
     [r"server\.(memory_\w+|stats_recent_lookups|initialization_time_ms|seconds_until_\w+): \d+", r"\1: SOME"],
     [r"(\w*cx_[rt]x_bytes\w*|filesystem\.\w+|\w*reload_time_ms|\w*update_time|\w*\.version): \d+", r"\1: SOME"],
 ]
+# Which names and labels there are; what was counted is told by the pages before.
+LABELS_ALONE = [[r"(?m)^(envoy_\w+_bucket\{.*)\n", ""], [r"(?m) [-+\d.e]+$", ""]]
 NOT_TRANSPOSED = ("admin/", "cli/", "hotrestart/", "limits/")
 
 
@@ -80,6 +82,7 @@ def tell_everything(case):
         case.steps.append({"file": "${tmp}/all.log", "check": {"body": "lines"}})
     for kind in ("Counters", "Gauges"):
         case.steps.append({"http": f"GET /stats?usedonly&type={kind}", "to": "admin", "check": {"body": "lines", "mask": VARIED}})
+    case.steps.append({"http": "GET /stats/prometheus", "to": "admin", "check": {"body": "lines", "mask": LABELS_ALONE}})
 
 
 def downstream_h2(case):
