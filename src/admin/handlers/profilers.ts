@@ -48,7 +48,7 @@ export function profilerEndpoints({ native }: AdminHost, profilePath: string): E
 
 function switchOf(act: (enable: boolean) => AdminReply): AdminHandler {
   return ({ parameters }) => {
-    const enable = parameters.get('enable');
+    const enable = parameters.size === 1 ? parameters.get('enable') : undefined;
     return enable === 'y' || enable === 'n' ? act(enable === 'y') : badRequest('?enable=<y|n>\n');
   };
 }

@@ -77,7 +77,8 @@ test('ending a CPU profiler that does not run is no error; other words are', (t)
   const { asked } = askedWithProfile(t);
   assert.equal(asked.post('/cpuprofiler?enable=n').text, 'OK\n');
   const usage = { status: 400, type: 'text', text: '?enable=<y|n>\n' };
-  for (const path of ['/cpuprofiler', '/cpuprofiler?enable=x', '/heapprofiler?enable=Y']) {
+  const paths = ['/cpuprofiler', '/cpuprofiler?enable=x', '/heapprofiler?enable=Y'];
+  for (const path of [...paths, '/allocprofiler?enable=n&x=1']) {
     assert.deepEqual(asked.post(path), usage);
   }
 });
