@@ -15,7 +15,7 @@
 #include "base/xxhash.h"
 #include "caches/entry_file.h"
 #include "caches/file_insertion.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::caches {
 

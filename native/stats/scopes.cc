@@ -3,58 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "stats/scope_names.h"
+
 namespace fairlead::stats {
 
 namespace {
-
-std::string sanitized(std::string_view name) {
-  std::string result;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '\0') {
-      result.push_back('_');
-    } else if (name[i] == ':') {
-      result.push_back('_');
-      // "://" and ":/" become one.
-      if (name.substr(i + 1, 2) == "//") {
-        i += 2;
-      } else if (name.substr(i + 1, 1) == "/") {
-        i += 1;
-      }
-    } else {
-      result.push_back(name[i]);
-    }
-  }
-  return result;
-}
-
-// A name as a label: up to the first dot. `rest` is what follows it, with a dot at its end.
-struct Token {
-  std::string name;
-  std::string label;
-  std::string rest;
-};
-
-Token splitAt(std::string name, size_t dot) {
-  if (dot >= name.size()) return {name, name, ""};
-  return {name, name.substr(0, dot), name.substr(dot + 1) + "."};
-}
-
-// The dots at a name's end are lost.
-std::string trimmed(std::string name) {
-  while (name.ends_with('.')) name.pop_back();
-  return name;
-}
-
-Token tokenOf(std::string_view raw) {
-  std::string name = trimmed(sanitized(raw));
-  return splitAt(name, name.find('.'));
-}
-
-// Of a name that is a label; one of dots alone is none.
-Scope namedScope(const std::string& stem, const char* label, const Token& token) {
-  if (token.name.empty()) return plainScope(stem);
-  return {stem + token.name + ".", stem + token.rest, {}, {{label, token.label}}};
-}
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -147,136 +100,6 @@ Scope googleGrpcScope(std::string_view prefix) {
 
 Scope httpScope(std::string_view prefix) {
   return namedScope("http.", "envoy.http_conn_manager_prefix", tokenOf(prefix));
-}
-
-namespace {
-
-// As the real server has it: a dot would end the path.
-std::string withoutDots(std::string_view path) {
-  std::string text(path);
-  std::replace(text.begin(), text.end(), '.', '_');
-  return text;
-}
-
-}  // namespace
-
-Scope cachePathScope(std::string_view number, std::string_view path) {
-  const std::string text = withoutDots(path);
-  Scope scope;
-  scope.metric_prefix = "cache." + std::string(number);
-  scope.prefix = scope.metric_prefix + ".cache_path." + text.substr(0, text.size() - 1);
-  scope.labels = {{"cache_path", text}};
-  return scope;
-}
-
-Scope cacheEventScope(std::string_view path) {
-  const std::string text = withoutDots(path);
-  return {"cache.event.cache_path." + text + ".", "cache.", {{"cache_path", text}}, {}};
-}
-
-Scope faultClusterScope(const Scope& http, std::string_view cluster) {
-  const Token token = splitAt(std::string(cluster), cluster.find('.'));
-  Scope scope = innerScope(http, "fault.");
-  scope.prefix += token.name + ".";
-  scope.metric_prefix += token.rest;
-  scope.labels.insert(scope.labels.begin(), {"envoy.fault_downstream_cluster", token.label});
-  return scope;
-}
-
-namespace {
-
-// What follows the owner's prefix is only known where that is one token.
-bool isOneToken(const Scope& owner) {
-  return owner.metric_prefix == "http." || owner.metric_prefix == "cluster.";
-}
-
-}  // namespace
-
-Scope extAuthzScope(const Scope& owner, std::string_view prefix) {
-  Scope scope = innerScope(owner, "ext_authz.");
-  if (prefix.empty()) return scope;
-  const Token token = splitAt(std::string(prefix), prefix.find('.'));
-  if (!isOneToken(owner)) return innerScope(std::move(scope), token.name + ".");
-  scope.prefix += token.name + ".";
-  scope.metric_prefix += token.rest;
-  const bool is_http = owner.metric_prefix == "http.";
-  scope.labels.insert(is_http ? scope.labels.begin() : scope.labels.end(),
-                      {"envoy.ext_authz_prefix", token.label});
-  return scope;
-}
-
-namespace {
-
-// A prefix as a part of names: with one dot behind it, unless there is none or nothing.
-std::string asPart(std::string_view prefix) {
-  return std::string(prefix) + (prefix.empty() || prefix.ends_with('.') ? "" : ".");
-}
-
-}  // namespace
-
-Scope rbacScope(const Scope& http, std::string_view rules) {
-  Scope scope = innerScope(http, "rbac.");
-  const std::string part = asPart(rules);
-  const size_t dot = part.find('.');
-  const std::string label = part.substr(0, dot);
-  if (label.empty() || label == "policy" || !isOneToken(http)) {
-    return innerScope(std::move(scope), part);
-  }
-  scope.prefix += part;
-  scope.metric_prefix += part.substr(dot + 1);
-  scope.labels.insert(scope.labels.begin(), {"envoy.rbac_http_prefix", label});
-  return scope;
-}
-
-Scope rbacPolicyScope(Scope rbac, std::string_view policy) {
-  const std::string part = std::string(policy) + ".";
-  const bool is_known = rbac.metric_prefix == "http.rbac." && !policy.empty();
-  rbac = innerScope(std::move(rbac), "policy.");
-  if (!is_known || policy.find('.') != std::string_view::npos) {
-    return innerScope(std::move(rbac), part);
-  }
-  rbac.prefix += part;
-  rbac.labels.insert(rbac.labels.begin(), {"envoy.rbac_policy_name", std::string(policy)});
-  return rbac;
-}
-
-namespace {
-
-// "<prefix>.<stem>": a label where the prefix is one token.
-Scope scopeBehind(std::string_view prefix, std::string stem, const char* label) {
-  const std::string part = prefix.empty() ? "." : asPart(prefix);
-  Scope scope = plainScope(part + stem);
-  if (part.find('.') + 1 < part.size() || part == ".") return scope;
-  scope.metric_prefix = std::move(stem);
-  scope.labels = {{label, part.substr(0, part.size() - 1)}};
-  return scope;
-}
-
-}  // namespace
-
-Scope networkRbacScope(std::string_view prefix, std::string_view rules) {
-  return scopeBehind(prefix, "rbac." + asPart(rules), "envoy.rbac_prefix");
-}
-
-Scope httpLocalRateLimitScope(std::string_view prefix) {
-  return scopeBehind(prefix, "http_local_rate_limit.", "envoy.local_http_ratelimit_prefix");
-}
-
-Scope networkLocalRateLimitScope(std::string_view prefix) {
-  return namedScope("local_rate_limit.", "envoy.local_network_ratelimit_prefix", tokenOf(prefix));
-}
-
-Scope listenerLocalRateLimitScope(std::string_view prefix) {
-  return namedScope("listener_local_ratelimit.", "envoy.local_listener_ratelimit_prefix",
-                    tokenOf(prefix));
-}
-
-Scope networkRateLimitScope(std::string_view prefix) {
-  return namedScope("ratelimit.", "envoy.ratelimit_prefix", tokenOf(prefix));
-}
-
-Scope connectionLimitScope(std::string_view prefix) {
-  return namedScope("connection_limit.", "envoy.connection_limit_prefix", tokenOf(prefix));
 }
 
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
@@ -402,22 +225,6 @@ Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix) {
   } else {
     scope.metric_prefix += route.name + ".";
   }
-  return scope;
-}
-
-Scope proxyProtocolScope(std::string_view prefix) {
-  return namedScope("proxy_proto.", "envoy.proxy_protocol_prefix", tokenOf(prefix));
-}
-
-Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version) {
-  const std::string number = std::to_string(version);
-  Scope scope = proxyProtocolScope(prefix);
-  // Only one token may stand before the version.
-  if (prefix.find('.') != std::string_view::npos) {
-    return innerScope(std::move(scope), "versions.v" + number + ".");
-  }
-  scope.prefix += "versions.v" + number + ".";
-  scope.labels.emplace_back("envoy.proxy_protocol_version", number);
   return scope;
 }
 

@@ -24,26 +24,6 @@ Scope grpcCallScope(std::string_view cluster, std::string_view protocol, std::st
                     std::string_view method);
 Scope googleGrpcScope(std::string_view prefix);
 Scope httpScope(std::string_view prefix);
-// "http.<prefix>.fault.<downstream cluster>.", of "http.<prefix>."
-Scope faultClusterScope(const Scope& http, std::string_view cluster);
-// "<owner>ext_authz.", or "<owner>ext_authz.<prefix>.", of a manager or of a cluster.
-Scope extAuthzScope(const Scope& owner, std::string_view prefix);
-// "http.<prefix>.rbac.", or "http.<prefix>.rbac.<rules>.", of "http.<prefix>.".
-Scope rbacScope(const Scope& http, std::string_view rules);
-// "policy.<name>." of such a scope.
-Scope rbacPolicyScope(Scope rbac, std::string_view policy);
-// "<prefix>.rbac.", or "<prefix>.rbac.<rules>.", of connections.
-Scope networkRbacScope(std::string_view prefix, std::string_view rules);
-// "<prefix>.http_local_rate_limit."
-Scope httpLocalRateLimitScope(std::string_view prefix);
-// "local_rate_limit.<prefix>."
-Scope networkLocalRateLimitScope(std::string_view prefix);
-// "listener_local_ratelimit.<prefix>."
-Scope listenerLocalRateLimitScope(std::string_view prefix);
-// "ratelimit.<prefix>.", of connections.
-Scope networkRateLimitScope(std::string_view prefix);
-// "connection_limit.<prefix>."
-Scope connectionLimitScope(std::string_view prefix);
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
 // "http.<prefix>.rds.vhds.<route configuration>."
 Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration);
@@ -64,19 +44,11 @@ Scope listenerAdminHttpScope();
 Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtual_cluster);
 // A route with a stat_prefix.
 Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix);
-// "proxy_proto.", or "proxy_proto.<prefix>."
-Scope proxyProtocolScope(std::string_view prefix);
-// The same, of one version of the protocol.
-Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version);
 Scope sdsScope(std::string_view secret);
 // "server.worker_0.", "thread_local_cluster_manager.worker_0."
 Scope workerScope(const std::string& prefix, unsigned worker);
 // "<owner>ssl.certificate.<name>."
 Scope sslCertificateScope(Scope owner, std::string_view name);
-// "cache.<number>.cache_path.<path>", whose statistic is "/": `path` ends with it.
-Scope cachePathScope(std::string_view number, std::string_view path);
-// "cache.event.cache_path.<path>."
-Scope cacheEventScope(std::string_view path);
 // A part of a scope ("outlier_detection.") under the scope's labels.
 Scope innerScope(Scope scope, std::string_view part);
 

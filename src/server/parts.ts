@@ -3,6 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type { GrpcClients } from '../grpc/clients.js';
+import { LogServices } from '../log-services/log-services.js';
 import type { Log } from '../logging/logger.js';
 import { stackEntries } from '../logging/stack.js';
 import type { Addon, NativeProxy } from '../native.js';
@@ -117,6 +119,29 @@ export function makeFedSinks(
     localAddress: compiled.context.localAddress,
     warn: (message) => host.log.warn('stats_sinks', message),
     info: (message) => host.log.info('stats_sinks', message),
+  });
+}
+
+/** Where access logs go that are none of files. */
+export function makeLogServices(
+  { compiled }: Configuration,
+  { native, node, options, stats, log }: Omit<PartsHost, 'runtime'>,
+): LogServices {
+  let logClients: GrpcClients | undefined;
+  return new LogServices(compiled.logServices, {
+    native,
+    sender: senderOf(node, options),
+    clients: async () => {
+      const { GrpcClients } = await import('../grpc/clients.js');
+      return (logClients ??= new GrpcClients(native, stats));
+    },
+    http: async (cluster) => {
+      const { ClusterHttp } = await import('../http/cluster-http.js');
+      const { grpcClusters, localAddress } = compiled.context;
+      return new ClusterHttp(cluster, grpcClusters, { native, stats }, localAddress);
+    },
+    count: (name, amount) => stats.count(name, amount),
+    warn: (message) => log.warn('config', message),
   });
 }
 

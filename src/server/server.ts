@@ -24,7 +24,6 @@ import type { OverloadManager } from '../overload/overload-manager.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from '../stats/control-stats.js';
-import { senderOf } from './sender.js';
 import { Discovery } from './discovery.js';
 import {
   beginsDrained,
@@ -32,6 +31,7 @@ import {
   enableCoreDump,
   hystrixOf,
   makeFedSinks,
+  makeLogServices,
   makeNative,
   makeOverload,
   makeSpanExport,
@@ -47,8 +47,7 @@ import { listenAtLast } from './listen-at-last.js';
 import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
-import type { GrpcClients } from '../grpc/clients.js';
-import { LogServices } from '../log-services/log-services.js';
+import type { LogServices } from '../log-services/log-services.js';
 import { Taps } from '../taps/taps.js';
 import { startInterval } from '../base/timers.js';
 import { describeDrop } from '../xds/listener-round.js';
@@ -97,7 +96,6 @@ export class Server implements AdminHost, RestartHost {
   #goingLive: Promise<void> = Promise.resolve();
   readonly #discovery: Discovery;
   readonly #logServices: LogServices;
-  #logClients: GrpcClients | undefined;
   #overload: OverloadManager | undefined;
   /** Absent: the system gets memory back when it is due. */
   #memoryTimer: NodeJS.Timeout | undefined;
@@ -140,21 +138,7 @@ export class Server implements AdminHost, RestartHost {
     const { taps, lds } = configuration.compiled;
     const onTapError = (message: string): void => log.error('tap', message);
     this.taps = new Taps(this.native, taps, onTapError, lds !== undefined);
-    this.#logServices = new LogServices(configuration.compiled.logServices, {
-      native: this.native,
-      sender: senderOf(this.node, options),
-      clients: async () => {
-        const { GrpcClients } = await import('../grpc/clients.js');
-        return (this.#logClients ??= new GrpcClients(this.native, this.stats));
-      },
-      http: async (cluster) => {
-        const { ClusterHttp } = await import('../http/cluster-http.js');
-        const { grpcClusters, localAddress } = configuration.compiled.context;
-        return new ClusterHttp(cluster, grpcClusters, this, localAddress);
-      },
-      count: (name, amount) => this.stats.count(name, amount),
-      warn: (message) => log.warn('config', message),
-    });
+    this.#logServices = makeLogServices(configuration, this);
     this.runtime = new Runtime(configuration.runtimeSource, configuration.runtime, {
       stats: this.stats,
       reads: configuration.compiled.runtimeReads,

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

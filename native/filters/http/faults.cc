@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

@@ -7,7 +7,7 @@
 
 #include "http/joined_headers.h"
 #include "net/loop.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "stats/scopes.h"
 
 namespace fairlead::filters {
 

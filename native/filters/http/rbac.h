@@ -12,6 +12,7 @@
 #include "filters/http/rbac_rules.h"
 #include "format/filter_metadata.h"
 #include "plan/plan.gen.h"
+#include "stats/filter_scopes.h"
 #include "stats/registry.h"
 
 namespace fairlead::filters {

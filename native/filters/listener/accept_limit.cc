@@ -2,7 +2,7 @@
 
 #include "log/log.h"
 #include "net/loop.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

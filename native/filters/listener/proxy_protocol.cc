@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "stats/filter_scopes.h"
+#include "stats/scopes.h"
 
 namespace fairlead::filters {
 

@@ -2,7 +2,7 @@
 
 #include "filters/network/gates.h"
 #include "log/log.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "log/log.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

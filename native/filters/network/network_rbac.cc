@@ -6,7 +6,7 @@
 #include "filters/network/guarded_connection.h"
 #include "format/origin.h"
 #include "log/log.h"
-#include "stats/scopes.h"
+#include "stats/filter_scopes.h"
 
 namespace fairlead::filters {
 

@@ -1,20 +1,10 @@
 // Prefixes, metric prefixes and labels as the real server's pages show them (release 1.40).
 #include "stats/scopes.h"
 
+#include "test/native/stats/scope_text.h"
 #include "test/native/test.h"
 
 namespace fairlead::stats {
-
-namespace {
-
-std::string shown(const Scope& scope) {
-  std::string text = scope.prefix + " " + scope.metric_prefix;
-  for (const auto& [name, value] : scope.first_labels) text += " !" + name + "=" + value;
-  for (const auto& [name, value] : scope.labels) text += " " + name + "=" + value;
-  return text;
-}
-
-}  // namespace
 
 TEST("a cluster's name is a label up to its first dot; colons become underscores") {
   EXPECT_EQ(shown(clusterScope("be")), "cluster.be. cluster. envoy.cluster_name=be");
@@ -62,15 +52,6 @@ TEST("a listener's HTTP has the prefix's label before the address") {
             "envoy.http_conn_manager_prefix=admin");
 }
 
-TEST("a downstream cluster's name is a label up to its first dot") {
-  EXPECT_EQ(shown(faultClusterScope(httpScope("in"), "a b:c")),
-            "http.in.fault.a b:c. http.fault. envoy.fault_downstream_cluster=a b:c "
-            "envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(faultClusterScope(httpScope("in"), "a.b")),
-            "http.in.fault.a.b. http.fault.b. envoy.fault_downstream_cluster=a "
-            "envoy.http_conn_manager_prefix=in");
-}
-
 TEST("a route configuration's name is one label") {
   EXPECT_EQ(shown(rdsScope("in", "r.1")),
             "http.in.rds.r.1. http.rds. envoy.rds_route_config=r.1 "
@@ -108,66 +89,6 @@ TEST("parts and workers add to a scope's name") {
             "cluster.be.outlier_detection. cluster.outlier_detection. envoy.cluster_name=be");
   EXPECT_EQ(shown(workerScope("server.", 3)), "server.worker_3. server.worker_ !envoy.worker_id=3");
   EXPECT_EQ(shown(tcpScope("t.t")), "tcp.t.t. tcp.t. envoy.tcp_prefix=t");
-}
-
-TEST("authorization by a service is labelled before its manager, and after its cluster") {
-  EXPECT_EQ(shown(extAuthzScope(httpScope("in"), "")),
-            "http.in.ext_authz. http.ext_authz. envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(extAuthzScope(httpScope("in"), "e.p")),
-            "http.in.ext_authz.e.p. http.ext_authz.p. envoy.ext_authz_prefix=e "
-            "envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(extAuthzScope(clusterScope("one"), "e")),
-            "cluster.one.ext_authz.e. cluster.ext_authz. envoy.cluster_name=one "
-            "envoy.ext_authz_prefix=e");
-  EXPECT_EQ(shown(extAuthzScope(clusterScope("one.two"), "e")),
-            "cluster.one.two.ext_authz.e. cluster.two.ext_authz.e. envoy.cluster_name=one");
-}
-
-TEST("sets of rules for access are labels, and policies of one token") {
-  const Scope real = rbacScope(httpScope("in"), "real");
-  EXPECT_EQ(shown(real),
-            "http.in.rbac.real. http.rbac. envoy.rbac_http_prefix=real "
-            "envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(rbacPolicyScope(real, "p")),
-            "http.in.rbac.real.policy.p. http.rbac.policy. envoy.rbac_policy_name=p "
-            "envoy.rbac_http_prefix=real envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(rbacPolicyScope(real, "p.q")),
-            "http.in.rbac.real.policy.p.q. http.rbac.policy.p.q. envoy.rbac_http_prefix=real "
-            "envoy.http_conn_manager_prefix=in");
-  const Scope dotted = rbacScope(httpScope("in"), "r.p.");
-  EXPECT_EQ(shown(rbacPolicyScope(dotted, "p")),
-            "http.in.rbac.r.p.policy.p. http.rbac.p.policy.p. envoy.rbac_http_prefix=r "
-            "envoy.http_conn_manager_prefix=in");
-  EXPECT_EQ(shown(rbacScope(httpScope("a.b"), "r")),
-            "http.a.b.rbac.r. http.b.rbac.r. envoy.http_conn_manager_prefix=a");
-}
-
-TEST("filters of connections are labelled by their prefixes") {
-  EXPECT_EQ(shown(networkRbacScope("tcp.", "")), "tcp.rbac. rbac. envoy.rbac_prefix=tcp");
-  EXPECT_EQ(shown(networkRbacScope("tcp", "dark")),
-            "tcp.rbac.dark. rbac.dark. envoy.rbac_prefix=tcp");
-  EXPECT_EQ(shown(networkRbacScope("a.b", "")), "a.b.rbac. a.b.rbac.");
-  EXPECT_EQ(shown(networkRateLimitScope("x")), "ratelimit.x. ratelimit. envoy.ratelimit_prefix=x");
-  EXPECT_EQ(shown(connectionLimitScope("x.y")),
-            "connection_limit.x.y. connection_limit.y. envoy.connection_limit_prefix=x");
-  EXPECT_EQ(shown(networkLocalRateLimitScope("x")),
-            "local_rate_limit.x. local_rate_limit. envoy.local_network_ratelimit_prefix=x");
-  EXPECT_EQ(shown(listenerLocalRateLimitScope("x")),
-            "listener_local_ratelimit.x. listener_local_ratelimit. "
-            "envoy.local_listener_ratelimit_prefix=x");
-  EXPECT_EQ(shown(httpLocalRateLimitScope("x")),
-            "x.http_local_rate_limit. http_local_rate_limit. envoy.local_http_ratelimit_prefix=x");
-  EXPECT_EQ(shown(httpLocalRateLimitScope("x.y")),
-            "x.y.http_local_rate_limit. x.y.http_local_rate_limit.");
-}
-
-TEST("a version of the PROXY protocol is a label behind one token at most") {
-  EXPECT_EQ(shown(proxyProtocolVersionScope("p", 1)),
-            "proxy_proto.p.versions.v1. proxy_proto. envoy.proxy_protocol_prefix=p "
-            "envoy.proxy_protocol_version=1");
-  EXPECT_EQ(shown(proxyProtocolVersionScope("p.q", 2)),
-            "proxy_proto.p.q.versions.v2. proxy_proto.q.versions.v2. "
-            "envoy.proxy_protocol_prefix=p");
 }
 
 TEST("a control plane of routes is part of their configuration's label") {
