@@ -75,7 +75,7 @@ export class FileSubscription implements Transport {
             })),
             version,
             startedMs,
-            read.file.describe,
+            { describe: read.file.describe },
           );
     return after(wrong, (why) => {
       if (why === undefined) {
