@@ -29,6 +29,9 @@ export async function decodeResources(
   const errors: string[] = [];
   const slices = new Slices();
   for (const one of raw) {
+    if (one.ttlMs !== undefined && one.ttlMs < 0) {
+      errors.push(`${one.name}: ttl: found a duration of ${one.ttlMs}ms; expected at least 0s`);
+    }
     if (one.isHeartbeat) continue;
     if (one.url === url) {
       const decoded = decode(one, nameField, host);

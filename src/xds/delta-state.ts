@@ -11,6 +11,10 @@ const NONE: ReadonlySet<string> = new Set();
 const ALL = '*';
 const nameOf = ({ name }: Pick<RawResource, 'name'>): string => name;
 
+/** It says nothing, not even that there is nothing by another name. */
+const isBeat = ({ isHeartbeat, aliases = [] }: RawResource): boolean =>
+  isHeartbeat && aliases.length === 0;
+
 /** What is wrong; undefined: each name is there once. */
 function namedTwice({ resources, removed }: DiscoveryResponse): string | undefined {
   const names = new Set<string>();
@@ -127,7 +131,8 @@ export class DeltaState extends TypeState {
     resources: readonly KnownResource[],
   ): Promise<readonly Refusal[]> {
     const update = { version, resources, removed };
-    const refused = await this.tellAll({ ...update, names: [...raw.map(nameOf), ...removed] });
+    const said = raw.filter((one) => !isBeat(one)).map(nameOf);
+    const refused = await this.tellAll({ ...update, names: [...said, ...removed] });
     if (refused.length > 0) return refused;
     const named = await this.tellNamed(resources, version);
     if (named.length > 0) return named;
@@ -144,8 +149,8 @@ export class DeltaState extends TypeState {
   }
 
   /** It says nothing, and is neither the heartbeat of what is there nor an answer that there is none. */
-  #isEmpty({ isHeartbeat, name, version, aliases = [] }: RawResource): boolean {
-    return isHeartbeat && aliases.length === 0 && this.known.get(name)?.version !== version;
+  #isEmpty(resource: RawResource): boolean {
+    return isBeat(resource) && this.known.get(resource.name)?.version !== resource.version;
   }
 
   #keepNothing({ resources, removed }: DiscoveryResponse): void {

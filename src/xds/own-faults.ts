@@ -61,9 +61,13 @@ function ownerOf(
 ): PlainObject | undefined {
   let owner = resources.has(root) ? root : undefined;
   let at: unknown = root;
-  for (const segment of parsePath(path)) {
+  const segments = parsePath(path);
+  for (const [index, segment] of segments.entries()) {
     at = (at as Readonly<Record<string | number, unknown>>)[segment];
-    if (typeof at !== 'object' || at === null) return undefined;
+    if (typeof at !== 'object' || at === null) {
+      // An Any of a type that nobody knows has not been read.
+      return segments[index + 1] === '@type' ? owner : undefined;
+    }
     if (!isObject(at)) continue;
     if (owner && at['$type'] !== undefined) return owner;
     if (resources.has(at)) owner = at;

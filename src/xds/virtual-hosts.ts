@@ -108,6 +108,10 @@ export class VirtualHostSubscription {
   ): string | Commit {
     const prefix = `${this.#plan.name}/`;
     const own = resources.filter(({ name }) => name.startsWith(prefix));
+    const gone = (removed ?? []).filter((name) => name.startsWith(prefix));
+    // As the real server: that what is not there is gone says nothing.
+    const isNothing = own.length === 0 && gone.length > 0;
+    if (isNothing && !gone.some((name) => this.#hosts.has(name))) return () => undefined;
     const after = merged(this.#hosts, own, removed);
     const commit = this.#events.use([...after.values()], own, version);
     if (typeof commit === 'string') return commit;

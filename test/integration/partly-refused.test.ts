@@ -91,6 +91,37 @@ test('clusters that were taken beside one that is wrong stay, where only what ch
   assert.deepEqual(await names(), ['three']);
 });
 
+test('an extension of a type that nobody knows is wrong in its cluster or listener alone', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const empty = (type: string): Message => ({ type_url: ANY + type, value: Buffer.alloc(0) });
+  const unknown = empty('nowhere.Nothing');
+  const odd = { name: 'odd', typed_config: unknown };
+  const roundRobin = 'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin';
+  const known = { name: 'known', typed_config: empty(roundRobin) };
+  const listener = (name: string, filters: readonly Message[]): Message => ({
+    ...{ name, address: address(0), filter_chains: [{ filters }] },
+  });
+  plane.set(CLUSTER, 'c1', [
+    { name: 'one' },
+    { name: 'socket', transport_socket: odd },
+    {
+      name: 'chosen',
+      metadata: { typed_filter_metadata: { odd: unknown } },
+      load_balancing_policy: {
+        policies: [{ typed_extension_config: odd }, { typed_extension_config: known }],
+      },
+    },
+    { name: 'none', load_balancing_policy: { policies: [{ typed_extension_config: odd }] } },
+  ]);
+  plane.set(LISTENER, 'l1', [listener('good', []), listener('bad', [odd])]);
+  const proxy = await startProxy(t, bootstrap(false, plane));
+  await untilStat(proxy, 'listener_manager.lds.update_rejected', 1);
+  const refusal = plane.refusals.find(({ type }) => type === CLUSTER)?.error_detail?.message ?? '';
+  assert.match(refusal, /^Error adding\/updating cluster\(s\) socket: [^]*none: /);
+  assert.equal(await statText(proxy, 'cluster_manager.active_clusters'), '3');
+  assert.equal(await statText(proxy, 'listener_manager.listener_added'), '1');
+});
+
 test('who asked before the one whose hosts are wrong goes on with those that it has', async (t) => {
   const plane = await ControlPlane.start(t);
   plane.set(LISTENER, 'l1', []);

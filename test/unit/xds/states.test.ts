@@ -387,6 +387,23 @@ test('what says nothing is the heartbeat of the same version, an answer by anoth
   );
 });
 
+test('a heartbeat is told to nobody, an answer by another name to whom it is for', async () => {
+  const state = new DeltaState(CDS);
+  const hosts = Object.assign(new Recorder(), { prefix: 'r/' });
+  state.add(hosts);
+  await state.take(response(CDS, 'v1', 'n1'), [resource('r/a', '1')]);
+  const empty = { url: '', bytes: Buffer.alloc(0), isHeartbeat: true };
+  const told = (name: string, aliases: readonly string[]): DiscoveryResponse => ({
+    ...response(CDS, 'v2', 'n2'),
+    resources: [{ name, version: '1', aliases, ...empty }],
+  });
+  hosts.heard.length = 0;
+  await state.take(told('r/a', []), []);
+  assert.deepEqual(hosts.heard, []);
+  await state.take(told('r/none', ['r/other']), []);
+  assert.deepEqual(hosts.heard, ['v2: ']);
+});
+
 for (const [kind, State] of [
   ['incremental', DeltaState],
   ['plain', SotwState],
