@@ -7,6 +7,7 @@ import type { LaterContext } from '../plan/compiled.js';
 import { refuseOtherFields } from '../plan/message/supported-fields.js';
 import { encodeUpdate, type RouteScope, type RouteTable } from '../plan/plan.gen.js';
 import { ChainRoutes, type SrdsPlan } from '../plan/route-slots.js';
+import { checkBacking } from '../plan/config-source.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
 import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
 import { HeldSecrets } from '../plan/live-sources.js';
@@ -224,6 +225,11 @@ export class ScopeSubscription {
         this.#events.onRoutes();
       };
     } else if (source) {
+      if (source.kind === 'file') {
+        const { path, watchedDirectory: folder = path } = source;
+        const at = place.field('route_configuration_name');
+        [path, folder].every((one) => checkBacking(one, at));
+      }
       table = routes.request({ name: named, source, statPrefix, chain });
     } else {
       place.error(`scope '${name}' names a route configuration, and there is no rds_config_source`);

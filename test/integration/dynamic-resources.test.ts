@@ -12,6 +12,7 @@ import {
   rdsBootstrap,
   says,
   toCluster,
+  webBootstrap,
   webRoutes,
 } from './support/bootstraps.js';
 import {
@@ -25,6 +26,7 @@ import {
 import { listen, startOrigin } from './support/origin.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
 import { statText, untilStat } from './support/stats.js';
+import { until } from './support/waits.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -54,6 +56,43 @@ async function dump(proxy: StartedProxy, query: string): Promise<readonly Messag
 }
 
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text();
+
+test('the body of a direct response is read again as something is moved into its folder', async (t) => {
+  const folder = makeFolder(t);
+  const filename = join(folder, 'page');
+  writeFileSync(filename, 'one\nline');
+  const body = { filename, watched_directory: { path: folder } };
+  const respond = (prefix: string, more: Message): Message => ({
+    ...{ match: { prefix }, direct_response: { status: 200, ...more } },
+  });
+  const format = { text_format_source: { inline_string: '<%LOCAL_REPLY_BODY%>' } };
+  const proxy = await startProxy(
+    t,
+    webBootstrap([
+      respond('/plain', { body: { filename } }),
+      respond('/framed', { body, body_format: format }),
+      respond('/', { body }),
+    ]),
+  );
+  const url = await proxy.listenerUrl('web');
+  const answer = await fetch(url);
+  assert.equal(answer.headers.get('content-type'), 'text/plain');
+  assert.equal(await answer.text(), 'one\nline');
+  const become = (text: string): void => {
+    writeFileSync(`${filename}.new`, text);
+    renameSync(`${filename}.new`, filename);
+  };
+  become('two');
+  await until(async () => (await textAt(url)) === 'two');
+  assert.equal(await textAt(`${url}/framed`), '<two>');
+  assert.equal(await textAt(`${url}/plain`), 'one\nline');
+  become('');
+  await until(async () => (await textAt(url)) === '');
+  // What is too long is left alone.
+  become('x'.repeat(4097));
+  await untilSaid(proxy, /Failed to read file: .* has 4097 bytes/);
+  assert.equal(await textAt(url), '');
+});
 
 /** Asks on connections that are kept until it is told to end; rejects if an answer is not 200. */
 async function askUntil(url: string, isOver: () => boolean): Promise<number> {
