@@ -54,6 +54,10 @@ export function sortDeprecated(
   return { read, made };
 }
 
+/** Whether it is in such an Any of `root`. */
+export const isInExtension = (issue: Issue, root: PlainObject): boolean =>
+  ownerOf(issue, root, new Set([root])) !== undefined;
+
 function ownerOf(
   { path }: Issue,
   root: PlainObject,
