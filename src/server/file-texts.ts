@@ -31,7 +31,8 @@ export class FileTexts {
   #watch(source: FileTextSource): void {
     const { path, ignoresWrites = false } = source.file;
     try {
-      const options = { watchesWrites: !ignoresWrites, ignoresMoves: true };
+      const writes = { watchesWrites: false, watchesOwnWrites: !ignoresWrites };
+      const options = { ...writes, ignoresMoves: true };
       const watch = new FileWatch({ ...source.file, ...options }, () => this.#read(source));
       this.#watches.push(watch);
     } catch (error) {

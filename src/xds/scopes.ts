@@ -61,6 +61,7 @@ export class ScopeSubscription {
   /** By tables, whose routes nobody has asked for. */
   readonly #lazy = new Map<string, () => void>();
   #hasOnDemand = false;
+  #hasActive = false;
 
   constructor(
     plan: SrdsPlan,
@@ -292,6 +293,9 @@ export class ScopeSubscription {
     const all = [...this.#scopes.values()];
     const asked = all.filter(({ message }) => !message.route_configuration).length;
     const active = asked - this.#lazy.size;
-    this.#host.stats.setGauge(`${this.#statPrefix}active_scopes`, active);
+    if (active > 0 || this.#hasActive) {
+      this.#host.stats.setGauge(`${this.#statPrefix}active_scopes`, active);
+      this.#hasActive = true;
+    }
   }
 }

@@ -94,6 +94,26 @@ test('the body of a direct response is read again as something is moved into its
   assert.equal(await textAt(url), '');
 });
 
+test('a file is read again as something is written to in its folder, where that is asked for', async (t) => {
+  const folder = makeFolder(t);
+  const file = join(folder, 'rds.json');
+  putResources(file, 'v1', [routesTo('one')]);
+  writeFileSync(join(folder, 'other'), '');
+  const source = (watch_modify: boolean): Message => ({
+    resource_api_version: 'V3',
+    path_config_source: { path: file, watched_directory: { path: folder, watch_modify } },
+  });
+  for (const watches of [false, true]) {
+    const proxy = await startProxy(t, rdsBootstrap('web', source(watches)));
+    writeFileSync(join(folder, 'other'), String(watches));
+    const updates = async (): Promise<number> =>
+      Number(await statText(proxy, 'rds.web.update_success'));
+    if (watches) await until(async () => (await updates()) > 1, 'an update');
+    else await sleep(200);
+    assert.equal((await updates()) > 1, watches);
+  }
+});
+
 /** Asks on connections that are kept until it is told to end; rejects if an answer is not 200. */
 async function askUntil(url: string, isOver: () => boolean): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
