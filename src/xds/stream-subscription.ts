@@ -103,7 +103,7 @@ export class StreamSubscription implements Transport, Watcher {
   onAbsent(version: string): void {
     this.#wants.onAbsent?.();
     this.#updates.count('update_attempt');
-    this.#updates.tellAbsence(version);
+    this.#updates.tellNothingNew(version);
     this.#first.end();
   }
 

@@ -131,9 +131,9 @@ export class Updates {
     this.#plan.onRejected?.();
   }
 
-  /** What was asked for is not there, which is taken as any update is. */
-  tellAbsence(version: string): void {
-    this.#host.stats.tellUpdate(this.#plan.statPrefix, version, performance.now());
+  /** What was asked for is not there, or is what was taken before: that counts as any update does. */
+  tellNothingNew(version: string, startedMs = performance.now()): void {
+    this.#host.stats.tellUpdate(this.#plan.statPrefix, version, startedMs);
   }
 
   /** One after the other. What is wrong; `startedMs`: of performance.now(). */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  ADMIN_ONLY,
   address,
   cluster,
   rdsBootstrap,
@@ -112,6 +113,33 @@ test('a file is read again as something is written to in its folder, where that 
     else await sleep(200);
     assert.equal((await updates()) > 1, watches);
   }
+});
+
+test('a file that is looked at every so often is taken once, as long as it says the same', async (t) => {
+  const file = join(makeFolder(t), 'eds.json');
+  const hosts = (...ports: readonly number[]): Message =>
+    endpointResource(
+      'own',
+      ports.map((port) => endpoint(port)),
+    );
+  putResources(file, 'v1', [hosts(1)]);
+  const source = {
+    resource_api_version: 'V3',
+    path_config_source: { path: file, poll_interval: '0.05s' },
+  };
+  const own = { name: 'own', type: 'EDS', eds_cluster_config: { eds_config: source } };
+  const node = { id: 'test', cluster: 'test' };
+  const proxy = await startProxy(t, {
+    ...{ ...ADMIN_ONLY, node, static_resources: { clusters: [own] } },
+  });
+  const updates = async (): Promise<number> =>
+    Number(await statText(proxy, 'cluster.own.update_success'));
+  await until(async () => (await updates()) > 4, 'some looks');
+  assert.equal(await statText(proxy, 'cluster.own.update_no_rebuild'), '0');
+  assert.equal(await statText(proxy, 'cluster.own.version_text'), '"v1"');
+  putResources(file, 'v2', [hosts(1, 2)]);
+  await untilStat(proxy, 'cluster.own.membership_total', 2);
+  assert.equal(await statText(proxy, 'cluster.own.version_text'), '"v2"');
 });
 
 /** Asks on connections that are kept until it is told to end; rejects if an answer is not 200. */
