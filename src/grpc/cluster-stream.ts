@@ -311,6 +311,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
     }
     if (stream && !stream.writableEnded && !stream.destroyed) {
       stats.count('http2.tx_reset');
+      stats.showNoAnswersHeld();
       stats.count('upstream_rq_tx_reset');
       stream.close(constants.NGHTTP2_NO_ERROR);
     }

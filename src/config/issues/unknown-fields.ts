@@ -7,8 +7,9 @@ import type { Issue } from './issue.js';
 export function sortUnknownFields(issues: readonly Issue[]): ReadonlyMap<string, readonly Issue[]> {
   const places = new Map<string, Issue[]>();
   for (const issue of issues) {
-    if (issue.code !== 'unknown_field') continue;
-    const { position, path } = issue;
+    const { position, path, code } = issue;
+    // To who reads a text, names of values that there are not are the same.
+    if (code !== 'unknown_field' && !(code === 'unknown_value' && position)) continue;
     const place = position ? position.file : formatPath(parsePath(path).slice(0, -1));
     const known = places.get(place);
     if (known) known.push(issue);

@@ -28,6 +28,12 @@ test('of binary messages each kind counts that has other unknown fields', () => 
   assert.equal(count('all[0].one["901"]', 'all[1].two["901"]'), 2);
 });
 
+test('a text with the name of a value that there is not counts, too', () => {
+  const value = { ...unknown('a', 'x.yaml'), code: 'unknown_value' as const };
+  assert.equal(countUnknownFields([value]), 1);
+  assert.equal(countUnknownFields([value, unknown('b', 'x.yaml')]), 1);
+});
+
 test('other issues do not count', () => {
   assert.equal(countUnknownFields([{ severity: 'warning', path: 'a', message: 'late' }]), 0);
 });
