@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/varint.h"
 #include "plan/wire.h"
@@ -262,6 +263,7 @@ void StatsExport::takeToldKept(const BlockBase& block, Told* told) {
 
 void StatsExport::changeListener() {
   for (auto& [block, told] : told_) told.gauges.clear();
+  told_kept_levels_.clear();
   blocks_.clear();
 }
 
@@ -314,6 +316,29 @@ void StatsExport::tellKept(std::string* batch) {
     // One that was reset goes on from there.
     before = counter.amount;
   });
+  tellKeptLevels(batch);
+}
+
+void StatsExport::tellKeptLevels(std::string* batch) {
+  std::map<std::string, ToldLevels> before = std::exchange(told_kept_levels_, {});
+  registry_.kept().forEachGauge(
+      [&](const stats::Scope& scope, const std::string& name, const stats::ImportedLevel& level) {
+        ToldLevels& told = told_kept_levels_[scope.prefix];
+        told.scope = scope;
+        told.levels[name] = level.value;
+        std::map<std::string, uint64_t>& known = before[scope.prefix].levels;
+        const auto same = known.find(name);
+        if (same == known.end() || same->second != level.value) {
+          ScopeWriter(scope, false, batch).add(name, kStatLevel, level.value);
+        }
+        if (same != known.end()) known.erase(same);
+      });
+  // Whoever told of these has ended, or they have a scope here: that is told of by itself.
+  for (const auto& [prefix, told] : before) {
+    for (const auto& [name, value] : told.levels) {
+      if (value > 0) ScopeWriter(told.scope, false, batch).add(name, kStatLevel, 0);
+    }
+  }
 }
 
 Result<void> importStats(stats::Registry& registry, std::string_view batch) {

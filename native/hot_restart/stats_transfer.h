@@ -45,12 +45,19 @@ class StatsExport {
   void takeToldKept(const stats::BlockBase& block, Told* told);
   void tell(const stats::BlockBase& block, Told* told, std::string* batch);
   void tellKept(std::string* batch);
+  void tellKeptLevels(std::string* batch);
 
   const stats::Registry& registry_;
   // By prefix and layout: no two that are shown have the same.
   std::map<std::pair<std::string, const stats::Layout*>, Told> told_;
   // Of scopes that were not here: by prefix, and by name.
   std::map<std::string, std::map<std::string, uint64_t>, std::less<>> told_kept_;
+  struct ToldLevels {
+    stats::Scope scope;
+    std::map<std::string, uint64_t> levels;
+  };
+  // The same of gauges, by prefix.
+  std::map<std::string, ToldLevels> told_kept_levels_;
   // Of this round.
   std::vector<std::shared_ptr<stats::BlockBase>> blocks_;
   size_t next_block_ = 0;

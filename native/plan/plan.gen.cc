@@ -6842,6 +6842,9 @@ bool read(WireReader& wire, Assignment* out) {
       case 8:
         if (!wire.readNumber(&out->last_priority, "Assignment.last_priority")) return false;
         break;
+      case 9:
+        if (!wire.readNumber(&out->shows_members, "Assignment.shows_members")) return false;
+        break;
       case 6:
         if (!wire.readNumber(&out->is_former, "Assignment.is_former")) return false;
         break;

@@ -3391,6 +3391,8 @@ struct Assignment {
   std::string drop_category;
   // Of its localities, also of those without hosts.
   uint32_t last_priority = 0;
+  // How many hosts there are is shown, even where there are none.
+  bool shows_members = false;
   // Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for
   // that one.
   bool is_former = false;

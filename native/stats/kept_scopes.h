@@ -61,6 +61,13 @@ class KeptScopes {
       for (const auto& [name, counter] : kept.counters) visit(kept.scope, name, counter);
     }
   }
+  // Calls visit(scope, name, level) for each gauge.
+  template <typename Visit>
+  void forEachGauge(Visit visit) const {
+    for (const auto& [prefix, kept] : scopes_) {
+      for (const auto& [name, level] : kept.gauges) visit(kept.scope, name, level);
+    }
+  }
 
  private:
   struct Kept {

@@ -187,7 +187,8 @@ class Clusters {
   // Null: there are no zones between which answers go.
   std::shared_ptr<stats::Block<stats::ClusterZone>> zoneStatsOf(upstream::Cluster& cluster,
                                                                 const std::string& zone);
-  void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
+  void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts,
+                    bool shows_none = false);
   void showCount();
   void showWaiting();
   std::shared_ptr<const upstream::HostSet> hostsAtFirst(upstream::Cluster& cluster,

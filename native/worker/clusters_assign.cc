@@ -173,7 +173,9 @@ Result<void> Clusters::assignTo(const std::shared_ptr<Cluster>& place, plan::Ass
     noteUpdate(cluster, updates);
   }
   // One that has had no hosts yet shows what the one before it had.
-  if (was_assigned || !all->empty()) countMembers(cluster, *set);
+  if (was_assigned || !all->empty() || plan.shows_members) {
+    countMembers(cluster, *set, plan.shows_members);
+  }
   retire(cluster);
   if (is_waiting) {
     cluster.setHosts(std::move(set));

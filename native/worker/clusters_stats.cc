@@ -65,12 +65,12 @@ std::shared_ptr<stats::Block<stats::ClusterZone>> Clusters::zoneStatsOf(Cluster&
   return stats;
 }
 
-void Clusters::countMembers(Cluster& cluster, const HostSet& hosts) {
+void Clusters::countMembers(Cluster& cluster, const HostSet& hosts, bool shows_none) {
   stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
   const uint64_t changes = hosts.prioritiesOtherThan(*cluster.hosts()).size();
   if (changes > 0) stats.add(ClusterCounter::MembershipChange, changes);
   // Those of a cluster that never had a host stay gauges that nobody touched.
-  if (changes == 0 && !stats.isSet(ClusterGauge::MembershipTotal)) return;
+  if (changes == 0 && !shows_none && !stats.isSet(ClusterGauge::MembershipTotal)) return;
   stats.set(ClusterGauge::MembershipTotal, hosts.hosts().size());
   stats.set(ClusterGauge::MembershipHealthy, hosts.healthyCount());
   stats.set(ClusterGauge::MembershipDegraded, hosts.degradedCount());

@@ -281,6 +281,7 @@ class Walk {
     const nearest = isKnown ? name : this.#schema.nearestMessage(name);
     this.#report({
       message: isKnown ? `"${url}" is no type URL` : `type "${name}" is not supported`,
+      ...(!isKnown && { code: 'unknown_type' as const }),
       ...(nearest !== undefined && { suggestion: `type.googleapis.com/${nearest}` }),
     });
     return undefined;

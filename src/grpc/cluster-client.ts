@@ -76,7 +76,9 @@ class StreamToNobody implements GrpcStream {
     // Later, so that whoever opens a stream has it before it hears of it.
     queueMicrotask(
       guarded('a gRPC stream to nobody', () => {
-        if (left(this)) events.onEnd({ code: 'UNAVAILABLE', message: 'Cluster not available' });
+        if (left(this)) {
+          events.onEnd({ code: 'UNAVAILABLE', message: 'Cluster not available', isAtOnce: true });
+        }
       }),
     );
   }

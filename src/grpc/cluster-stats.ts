@@ -102,7 +102,7 @@ export class ClusterStats {
     for (const gauge of HELD) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
   }
 
-  /** The same of what it answers frames with, from the first such answer on. */
+  /** The same of resets, and of what it answers frames with, from the first of them on. */
   showNoAnswersHeld(): void {
     this.#stats.setGauge(`${this.#prefix}http2.outbound_control_frames_active`, 0);
   }

@@ -50,6 +50,8 @@ export class ClusterStream implements GrpcStream, PoolUser {
   #keptBytes = 0;
   #isEnded = false;
   #isAnswered = false;
+  /** This is not the first try. */
+  #wasTried = false;
   #retryTimer: NodeJS.Timeout | undefined;
   #durationTimer: NodeJS.Timeout | undefined;
 
@@ -118,7 +120,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
     const { stats } = this.#pool;
     const host = stats.chooseHost();
     if (!host) {
-      this.#fail({ code: 'UNAVAILABLE', message: 'no healthy upstream' }, 'refused');
+      this.#fail(this.#atOnce('no healthy upstream'), 'refused');
       return;
     }
     const open = this.#pool.find(host);
@@ -128,8 +130,12 @@ export class ClusterStream implements GrpcStream, PoolUser {
       this.#await(open ?? this.#pool.open(host));
     } else {
       stats.count('upstream_rq_pending_overflow');
-      this.#fail({ code: 'UNAVAILABLE', message: 'too many streams wait' }, 'refused');
+      this.#fail(this.#atOnce('too many streams wait'), 'refused');
     }
+  }
+
+  #atOnce(message: string): GrpcStatus {
+    return { code: 'UNAVAILABLE', message, isAtOnce: !this.#wasTried };
   }
 
   /** After a bug of ours. */
@@ -273,6 +279,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
 
   #pause(delayMs: number): void {
     this.#state = 'paused';
+    this.#wasTried = true;
     this.#connection = undefined;
     this.#retryTimer = startTimeout(() => this.#start(), delayMs).unref();
   }
@@ -305,6 +312,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
     }
     if (stream && !stream.writableEnded && !stream.destroyed) {
       stats.count('http2.tx_reset');
+      stats.showNoAnswersHeld();
       stats.count('upstream_rq_tx_reset');
       stream.close(constants.NGHTTP2_NO_ERROR);
     }

@@ -26,6 +26,8 @@ export type GrpcCode = (typeof GRPC_CODES)[number];
 export interface GrpcStatus {
   readonly code: GrpcCode;
   readonly message: string;
+  /** The call has ended as it was made: there is nobody who could be asked. */
+  readonly isAtOnce?: boolean;
 }
 
 /** Answers of what stands before a gRPC server: "http-grpc-status-mapping.md" of gRPC. */

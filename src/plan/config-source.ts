@@ -66,12 +66,14 @@ export function compileConfigSource(
       .field('authorities')
       .warn('has no effect here, as in the real server: only config_sources are chosen by them');
   }
+  const { mayFileBeAway: mayBeAway = false } = context;
   if (source.path !== undefined) {
     const file = { kind: 'file', path: source.path, watchesWrites: false } as const;
+    if (mayBeAway) return file;
     return checkBacking(source.path, place.field('path')) ? file : undefined;
   }
   if (source.path_config_source)
-    return compilePath(source.path_config_source, place.field('path_config_source'));
+    return compilePath(source.path_config_source, place.field('path_config_source'), mayBeAway);
   const initialFetchTimeoutMs = fetchTimeoutMs(source);
   if (source.ads) {
     if (context.hasAds) return { kind: 'ads', initialFetchTimeoutMs };
@@ -110,7 +112,11 @@ export function compileSecretSource(
   );
 }
 
-function compilePath(source: PathConfigSource, place: Place): FileSource | undefined {
+function compilePath(
+  source: PathConfigSource,
+  place: Place,
+  mayBeAway: boolean,
+): FileSource | undefined {
   refuseOtherFields(place, source, PATH);
   const { path = '', watched_directory: watched, poll_interval: poll } = source;
   if (watched && poll !== undefined) {
@@ -118,18 +124,21 @@ function compilePath(source: PathConfigSource, place: Place): FileSource | undef
     return undefined;
   }
   if (watched) refuseOtherFields(place.field('watched_directory'), watched, WATCHED);
-  if (!checkBacking(path, place.field('path'))) return undefined;
-  const directory = watched?.path ?? '';
-  if (watched && !checkBacking(directory, place.field('watched_directory').field('path'))) {
-    return undefined;
-  }
-  return {
+  const file: FileSource = {
     kind: 'file',
     path,
-    ...(watched && { watchedDirectory: directory }),
+    ...(watched && { watchedDirectory: watched.path ?? '' }),
     ...(poll !== undefined && { pollMs: wholeMs(poll, 0) }),
     watchesWrites: watched?.watch_modify ?? false,
   };
+  return mayBeAway || checkFiles(file, place) ? file : undefined;
+}
+
+function checkFiles({ path, watchedDirectory: folder }: FileSource, place: Place): boolean {
+  if (!checkBacking(path, place.field('path'))) return false;
+  return (
+    folder === undefined || checkBacking(folder, place.field('watched_directory').field('path'))
+  );
 }
 
 /** As the real server: what is not there at the start is a mistake, not something to wait for. */

@@ -55,7 +55,10 @@ export function compileDiscovered<Compiled>(
       checkType(type, place.field('type_urls').index(index), context, chain.filters),
     )
     .every((isGood) => isGood);
-  if (config.apply_default_config_without_warming && !config.default_config) {
+  // As the real server, which does not look at that of network filters.
+  const needsDefault =
+    config.apply_default_config_without_warming && chain.kind !== 'network_filter';
+  if (needsDefault && !config.default_config) {
     place.error(`Error: filter config ${name} applied without warming but has no default config.`, {
       expected: 'default_config',
     });

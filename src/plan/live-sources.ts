@@ -19,11 +19,15 @@ export interface SecretSource {
   readonly use: 'own' | 'text' | 'filter';
 }
 
-/** A file that formats tell of. */
+/** A file that formats or bodies of answers tell of. */
 export interface FileText {
   readonly path: string;
   /** It is read again as something is moved into this folder, too. */
   readonly watchedDirectory?: string;
+  /** That it is written to says nothing. */
+  readonly ignoresWrites?: boolean;
+  /** What it holds is no longer, or is left alone. */
+  readonly maxBytes?: number;
 }
 
 export interface FileTextSource {
@@ -111,7 +115,7 @@ export class LiveSources {
 
   /** All that have the same file have the same text. */
   nameOfFile(file: FileText): string {
-    const name = `${this.#prefix} file ${JSON.stringify([file.path, file.watchedDirectory])}`;
+    const name = `${this.#prefix} file ${JSON.stringify(file)}`;
     if (!this.#files.has(name)) {
       this.#files.add(name);
       this.add({ kind: 'file', file, name });

@@ -1593,6 +1593,8 @@ export interface Assignment {
   readonly drop_category?: string | undefined;
   /** Of its localities, also of those without hosts. */
   readonly last_priority?: number | undefined;
+  /** How many hosts there are is shown, even where there are none. */
+  readonly shows_members?: boolean | undefined;
   /** Hosts of a cluster in whose place another is to come, as long as it is; otherwise they are for that one. */
   readonly is_former?: boolean | undefined;
 }
@@ -5732,6 +5734,7 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.drop_millionths) out.number(40, message.drop_millionths);
   if (message.drop_category?.length) out.text(58, message.drop_category);
   if (message.last_priority) out.number(64, message.last_priority);
+  if (message.shows_members) out.number(72, message.shows_members ? 1 : 0);
   if (message.is_former) out.number(48, message.is_former ? 1 : 0);
 }
 

@@ -7,7 +7,7 @@ export interface FileSource {
   readonly path: string;
   /** Whatever is moved into this folder, the file is read again. Absent: when the file is replaced. */
   readonly watchedDirectory?: string;
-  /** It is also read again when it is written to. */
+  /** It is also read again when something is written to there. */
   readonly watchesWrites: boolean;
   /** It is read every so often instead, whether it is another or not. */
   readonly pollMs?: number;

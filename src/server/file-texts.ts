@@ -1,5 +1,5 @@
-// Files that formats tell of (%FILE_CONTENT(…)%): read again as they are written to, and as something is
-// moved into the folder that a format names beside them.
+// Files that formats tell of (%FILE_CONTENT(…)%), or bodies of direct responses: read again as they are written to,
+// and as something is moved into the folder that is named beside them.
 import type { NativeProxy } from '../native.js';
 import { readContent } from '../plan/format-string/formatters.js';
 import type { FileTextSource, LiveSources } from '../plan/live-sources.js';
@@ -29,9 +29,10 @@ export class FileTexts {
   }
 
   #watch(source: FileTextSource): void {
-    const { path } = source.file;
+    const { path, ignoresWrites = false } = source.file;
     try {
-      const options = { watchesWrites: true, ignoresMoves: true };
+      const writes = { watchesWrites: false, watchesOwnWrites: !ignoresWrites };
+      const options = { ...writes, ignoresMoves: true };
       const watch = new FileWatch({ ...source.file, ...options }, () => this.#read(source));
       this.#watches.push(watch);
     } catch (error) {
@@ -43,6 +44,9 @@ export class FileTexts {
   #read({ name, file }: FileTextSource): void {
     const value = readContent(file.path);
     if (typeof value === 'string') this.#host.log('error', `Failed to read file: ${value}`);
+    else if (value.length > (file.maxBytes ?? Infinity)) {
+      this.#host.log('error', `Failed to read file: ${file.path} has ${value.length} bytes`);
+    }
     // Formats that are no longer are nobody's trouble: others may come with the same file.
     else this.#host.native.apply(encodeUpdate({ live_texts: [{ name, value }] }));
   }

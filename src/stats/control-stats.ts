@@ -25,6 +25,7 @@ export class ControlStats {
   readonly #native: StatsNative;
   readonly #handles = new Map<string, StatHandle>();
   #deprecatedUses = 0;
+  readonly #unknownKinds = new Set<string>();
   #manyHandles = FEW_HANDLES;
 
   constructor(native: StatsNative) {
@@ -50,6 +51,14 @@ export class ControlStats {
     this.#deprecatedUses += uses;
     this.count('runtime.deprecated_feature_use', uses);
     this.setGauge('runtime.deprecated_feature_seen_since_process_start', this.#deprecatedUses);
+  }
+
+  /** Of what comes while the server runs; false: that has been told before. */
+  countUnknown(kind: string): boolean {
+    if (this.#unknownKinds.has(kind)) return false;
+    this.#unknownKinds.add(kind);
+    this.count('server.dynamic_unknown_fields');
+    return true;
   }
 
   setText(name: string, text: string): void {

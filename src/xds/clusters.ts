@@ -1,4 +1,4 @@
-// Clusters that come by CDS: each update names all of them.
+// Clusters that come by CDS: all of them with each update, or what has changed of them.
 import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
 import { unawaited } from '../base/bugs.js';
 import type { Issue } from '../config/issues/issue.js';
@@ -45,6 +45,30 @@ export interface HostSources {
   isWarming(cluster: string): boolean;
 }
 
+/** Places of resources by names, of which the first counts, and what is said of others. */
+function sortNames(
+  resources: readonly Resource[],
+  describe: (issue: Issue) => string,
+): { readonly wanted: Map<string, number>; readonly refused: string[] } {
+  const wanted = new Map<string, number>();
+  const refused: string[] = [];
+  resources.forEach(({ message }, index) => {
+    const { name = '' } = message as Cluster;
+    const known = wanted.get(name);
+    if (known === undefined) {
+      wanted.set(name, index);
+      return;
+    }
+    const issues: Issue[] = [];
+    const at = Place.root(issues).field('resources');
+    at.index(index)
+      .field('name')
+      .error(`duplicate cluster ${name} found`, { related: at.index(known).field('name') });
+    refused.push(`${name}: ${issues.map(describe).join('; ')}`);
+  });
+  return { wanted, refused };
+}
+
 type NewCluster = { -readonly [Name in keyof PlannedCluster]: PlannedCluster[Name] };
 
 /**
@@ -88,7 +112,7 @@ export class ClusterSubscription {
         isCollection: plan.collection !== undefined,
         target: 'CDS',
         judgesEach: true,
-        judge: (resources, version, describe) => this.#judge(resources, version, describe),
+        judge: (...update) => this.#judge(...update),
       },
       host,
     );
@@ -128,27 +152,15 @@ export class ClusterSubscription {
     resources: readonly Resource[],
     version: string,
     describe: (issue: Issue) => string,
+    removed: readonly string[] | undefined,
   ): Promise<string | Commit> {
-    const wanted = new Map<string, number>();
-    const refused: string[] = [];
-    resources.forEach(({ message }, index) => {
-      const { name = '' } = message as Cluster;
-      const known = wanted.get(name);
-      if (known === undefined) {
-        wanted.set(name, index);
-        return;
-      }
-      const issues: Issue[] = [];
-      const at = Place.root(issues).field('resources');
-      at.index(index)
-        .field('name')
-        .error(`duplicate cluster ${name} found`, { related: at.index(known).field('name') });
-      refused.push(`${name}: ${issues.map(describe).join('; ')}`);
-    });
-    if (wanted.size < this.#host.planes.minClusters(this.#plan.source)) {
+    const { wanted, refused } = sortNames(resources, describe);
+    const gone = this.#gone(wanted, removed);
+    const fresh = [...wanted.keys()].filter((name) => !this.#current.has(name)).length;
+    const size = this.#current.size - gone.length + fresh;
+    if (size < this.#host.planes.minClusters(this.#plan.source)) {
       return 'CDS update attempts to reduce clusters below configured minimum.';
     }
-    const gone = [...this.#current.keys()].filter((name) => !wanted.has(name));
     // A static cluster stays as it is, whatever comes of its name.
     for (const name of this.#plan.staticClusters) wanted.delete(name);
     const changed: JudgedCluster[] = [];
@@ -173,6 +185,15 @@ export class ClusterSubscription {
       if (pause) await pause;
     }
     return () => this.#apply(changed, gone, version, refused);
+  }
+
+  /** Of those that there are; `removed`: as Watcher's. */
+  #gone(
+    wanted: ReadonlyMap<string, unknown>,
+    removed: readonly string[] | undefined,
+  ): readonly string[] {
+    if (removed) return removed.filter((name) => this.#current.has(name) && !wanted.has(name));
+    return [...this.#current.keys()].filter((name) => !wanted.has(name));
   }
 
   /** As the real server, which counts it before it looks at it. */

@@ -2,10 +2,11 @@
 // thread.
 import { formatIssue } from '../config/issues/issue.js';
 import { loadAny } from '../config/load-any.js';
-import { countUnknownFields } from '../config/issues/unknown-fields.js';
+import { sortUnknownFields } from '../config/issues/unknown-fields.js';
+import type { Issue } from '../config/issues/issue.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { DiscoveryResponse, RawResource } from './discovery-wire.js';
-import { sortDeprecated, sortFaults } from './own-faults.js';
+import { isInExtension, sortDeprecated, sortFaults } from './own-faults.js';
 import { Slices } from './slices.js';
 import type { SubscriptionHost } from './subscription-host.js';
 import type { KnownResource } from './watcher.js';
@@ -28,10 +29,17 @@ export async function decodeResources(
   const resources: KnownResource[] = [];
   const errors: string[] = [];
   const slices = new Slices();
+  // As the real server: it ends with the first that is wrong, and looks at all types of changes first.
+  const isOther = (one: RawResource): boolean => !one.isHeartbeat && one.url !== url;
+  const tellsNone = isDelta && raw.some(isOther);
   for (const one of raw) {
+    if (one.ttlMs !== undefined && one.ttlMs < 0) {
+      errors.push(`${one.name}: ttl: found a duration of ${one.ttlMs}ms; expected at least 0s`);
+    }
     if (one.isHeartbeat) continue;
     if (one.url === url) {
-      const decoded = decode(one, nameField, host);
+      const tells = !tellsNone && errors.length === 0;
+      const decoded = decode(one, nameField, host, tells);
       if ('why' in decoded) errors.push(decoded.why);
       else resources.push(decoded.resource);
     } else {
@@ -50,8 +58,10 @@ export async function decodeResources(
 function decode(
   raw: RawResource,
   nameField: string,
-  { unknownFields, stats, log }: SubscriptionHost,
+  host: SubscriptionHost,
+  tells: boolean,
 ): { readonly resource: KnownResource } | { readonly why: string } {
+  const { unknownFields, stats, log } = host;
   const { message, issues } = loadAny(raw.url, raw.bytes, {
     unknownFields: unknownFields === 'refused' ? 'error' : 'warning',
   });
@@ -61,17 +71,29 @@ function decode(
   const errors = issues.filter(({ severity }) => severity === 'error');
   const told = (issue: (typeof issues)[number]): string => `${name}: ${formatIssue(issue)}`;
   const faults = sortFaults(errors, message, [message])?.get(message);
-  if (errors.length > 0 && !faults) return { why: errors.map(told).join('\n') };
-  if (unknownFields === 'told') {
-    const count = countUnknownFields(issues);
-    if (count > 0) stats.count('server.dynamic_unknown_fields', count);
+  const isRefused = errors.length > 0 && !faults;
+  if (tells && unknownFields === 'told') {
+    // Nobody has looked at the extensions of what is refused.
+    const seen = isRefused ? issues.filter((issue) => !isInExtension(issue, message)) : issues;
+    tellUnknown(seen, told, host);
   }
+  if (isRefused) return { why: errors.map(told).join('\n') };
   for (const issue of issues) {
-    const isPassedOver = unknownFields === 'passed over' && issue.code === 'unknown_field';
-    if (issue.severity !== 'error' && !isPassedOver) log('warning', told(issue));
+    if (issue.severity !== 'error' && issue.code !== 'unknown_field') log('warning', told(issue));
   }
   const uses = sortDeprecated(issues, message, [message], String(message['$type']));
   stats.countDeprecated(uses.read);
   const madeUses = uses.made.get(message) ?? 0;
   return { resource: { name, message, version: raw.version, madeUses, ...(faults && { faults }) } };
+}
+
+/** Thousands of resources may have the same: each kind is told of once. */
+function tellUnknown(
+  issues: readonly Issue[],
+  told: (issue: Issue) => string,
+  { stats, log }: SubscriptionHost,
+): void {
+  for (const [kind, some] of sortUnknownFields(issues)) {
+    if (stats.countUnknown(kind)) for (const issue of some) log('warning', told(issue));
+  }
 }

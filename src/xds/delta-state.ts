@@ -3,13 +3,17 @@ import { unawaited } from '../base/bugs.js';
 import { otherTypeInDelta } from './decode-resources.js';
 import { encodeDelta, type DiscoveryResponse, type RawResource } from './discovery-wire.js';
 import { Slices } from './slices.js';
-import { NO_VERSION, TypeState, isIn, namesIn } from './type-state.js';
+import { NO_VERSION, TypeState, isIn, namesIn, type Refusal } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
 /** All that there is, where it is asked for by a name. */
 const ALL = '*';
-const nameOf = ({ name }: RawResource): string => name;
+const nameOf = ({ name }: Pick<RawResource, 'name'>): string => name;
+
+/** It says nothing, not even that there is nothing by another name. */
+const isBeat = ({ isHeartbeat, aliases = [] }: RawResource): boolean =>
+  isHeartbeat && aliases.length === 0;
 
 /** What is wrong; undefined: each name is there once. */
 function namedTwice({ resources, removed }: DiscoveryResponse): string | undefined {
@@ -100,21 +104,14 @@ export class DeltaState extends TypeState {
     const pause = slices.pause();
     if (pause) await pause;
     if (streams !== this.streams) return;
-    const changed = [...resources.map(({ name }) => name), ...removed];
-    const { ofAll, ofCollections } = this.kinds;
-    const isForSome = ofAll.length === 0 && ofCollections.length === 0;
-    const afterwards = isForSome ? [] : this.#afterwards(resources, removed);
-    const refusals = [
-      ...(await this.tellAll(afterwards, version, [...response.resources.map(nameOf), ...removed])),
-      ...(await this.tellNamed(resources, version)),
-      ...(await this.tellCollections(afterwards, changed, version)),
-    ];
+    const refusals = await this.#tell(response, resources);
     if (streams !== this.streams) return;
     if (refusals.length > 0) {
       this.refuseRest(response, refusals);
       return;
     }
     const names = this.names();
+    const { ofAll } = this.kinds;
     for (const resource of resources) {
       // As the real server: who asks later for what came unasked waits until it comes again.
       if (ofAll.length > 0 || isIn(names, resource.name)) this.known.set(resource.name, resource);
@@ -128,17 +125,32 @@ export class DeltaState extends TypeState {
     this.answer(response, undefined);
   }
 
-  protected override expire(names: ReadonlySet<string>): void {
-    for (const name of names) this.known.delete(name);
-    const left = [...this.known.values()];
-    unawaited('resources that are over', this.tellAll(left, NO_VERSION));
-    unawaited('resources that are over', this.tellCollections(left, [...names], NO_VERSION));
-    this.tellAbsent(names, NO_VERSION);
+  /** What is refused, by those that are told first. */
+  async #tell(
+    { version, removed, resources: raw }: DiscoveryResponse,
+    resources: readonly KnownResource[],
+  ): Promise<readonly Refusal[]> {
+    const update = { version, resources, removed };
+    const said = raw.filter((one) => !isBeat(one)).map(nameOf);
+    const refused = await this.tellAll({ ...update, names: [...said, ...removed] });
+    if (refused.length > 0) return refused;
+    const named = await this.tellNamed(resources, version);
+    if (named.length > 0) return named;
+    return this.tellCollections({ ...update, names: [...resources.map(nameOf), ...removed] });
+  }
+
+  protected override expire(gone: ReadonlySet<string>): void {
+    for (const name of gone) this.known.delete(name);
+    const removed = [...gone];
+    const update = { version: NO_VERSION, resources: [], removed, names: removed };
+    unawaited('resources that are over', this.tellAll(update));
+    unawaited('resources that are over', this.tellCollections(update));
+    this.tellAbsent(gone, NO_VERSION);
   }
 
   /** It says nothing, and is neither the heartbeat of what is there nor an answer that there is none. */
-  #isEmpty({ isHeartbeat, name, version, aliases = [] }: RawResource): boolean {
-    return isHeartbeat && aliases.length === 0 && this.known.get(name)?.version !== version;
+  #isEmpty(resource: RawResource): boolean {
+    return isBeat(resource) && this.known.get(resource.name)?.version !== resource.version;
   }
 
   #keepNothing({ resources, removed }: DiscoveryResponse): void {
@@ -195,16 +207,5 @@ export class DeltaState extends TypeState {
 
   protected override answer({ nonce }: DiscoveryResponse, error: string | undefined): void {
     this.#answers.push({ nonce, error });
-  }
-
-  /** All that there will be. What has not changed stays the same object. */
-  #afterwards(
-    resources: readonly KnownResource[],
-    removed: readonly string[],
-  ): readonly KnownResource[] {
-    const all = new Map(this.known);
-    for (const name of removed) all.delete(name);
-    for (const resource of resources) all.set(resource.name, resource);
-    return [...all.values()];
   }
 }

@@ -140,6 +140,11 @@ export class DiscoveryStream {
     );
     this.#isOutageTold ||= isNews;
     this.#events.onClosed();
+    if (status.isAtOnce) {
+      // As the real server: it has ended, and it has not been made. Both count, and each is a try.
+      this.#events.onClosed();
+      this.#attempts++;
+    }
     if (this.#isStopped) return;
     const { baseMs, maxMs } = this.#plan.backOff;
     const longest = Math.min(maxMs, baseMs * 2 ** Math.min(this.#attempts++, 30));

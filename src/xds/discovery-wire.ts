@@ -181,11 +181,12 @@ function decodeIdentifier(reader: Protobuf.Reader): string {
   return identifier;
 }
 
-/** An Any, which may hold a resource with a time to live. */
+/** An Any, which may hold a resource with a time to live. As in the real server it has the response's version. */
 function decodeWrapped(reader: Protobuf.Reader): RawResource {
   const { url, bytes } = walk(reader, new AnyFields());
   if (url.slice(url.lastIndexOf('/') + 1) === WRAPPER) {
-    return walkRest(protobufjs().Reader.create(bytes), new ResourceFields()).done();
+    const fields = walkRest(protobufjs().Reader.create(bytes), new ResourceFields());
+    return { ...fields.done(), version: '' };
   }
   return { name: '', version: '', isHeartbeat: false, url, bytes };
 }

@@ -14,6 +14,8 @@ export class FileSubscription implements Transport {
   readonly #updates: Updates;
   readonly #host: SubscriptionHost;
   #watch: FileWatch | undefined;
+  /** What was taken last, of a file that is looked at every so often. */
+  #taken: string | undefined;
 
   constructor(source: FileSource, updates: Updates, host: SubscriptionHost) {
     this.#source = source;
@@ -62,6 +64,14 @@ export class FileSubscription implements Transport {
       stats.count('server.dynamic_unknown_fields', read.file.unknownFieldCount);
       for (const warning of read.file.warnings) log('warning', warning);
     }
+    const polled =
+      'file' in read && this.#source.pollMs !== undefined
+        ? JSON.stringify([read.file.version, read.file.resources])
+        : undefined;
+    if ('file' in read && polled !== undefined && polled === this.#taken) {
+      this.#updates.tellNothingNew(read.file.version, startedMs);
+      return;
+    }
     const uses = 'file' in read ? this.#deprecatedIn(read.file) : undefined;
     const version = 'file' in read ? read.file.version : '';
     const wrong =
@@ -75,10 +85,11 @@ export class FileSubscription implements Transport {
             })),
             version,
             startedMs,
-            read.file.describe,
+            { describe: read.file.describe },
           );
     return after(wrong, (why) => {
       if (why === undefined) {
+        this.#taken = polled;
         log('debug', `Filesystem config update accepted for ${path}: version '${version}'`);
         return;
       }

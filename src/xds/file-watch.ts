@@ -12,6 +12,8 @@ const SETTLING_MS = 20;
 export interface WatchedFile extends Omit<FileSource, 'kind'> {
   /** What is moved into its place is not noticed, where no folder is watched. */
   readonly ignoresMoves?: boolean;
+  /** That it is written to is noticed, too. */
+  readonly watchesOwnWrites?: boolean;
 }
 
 export class FileWatch {
@@ -30,7 +32,11 @@ export class FileWatch {
     }
     if (watchedDirectory !== undefined) this.#watchMoves(watchedDirectory, undefined);
     else if (!source.ignoresMoves) this.#watchMoves(dirname(path), basename(path));
-    if (!watchesWrites) return;
+    // As the real server: whatever is written to there.
+    if (watchesWrites && watchedDirectory !== undefined) {
+      this.#watch(watchedDirectory, 'change', () => this.#onChange());
+    }
+    if (!source.watchesOwnWrites) return;
     this.#watch(dirname(path), 'change', (name) => {
       if (name === basename(path)) this.#onChange();
     });

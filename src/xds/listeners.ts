@@ -1,5 +1,5 @@
-// Listeners that come by LDS: each update names all of them. One that is wrong is refused, and the
-// others are taken all the same.
+// Listeners that come by LDS: all of them with each update, or what has changed of them. One that is wrong is
+// refused, and the others are taken all the same.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
 import { countDeprecatedValues } from '../config/issues/deprecated-fields.js';
 import type { Issue } from '../config/issues/issue.js';
@@ -104,7 +104,10 @@ export class ListenerSubscription {
         isCollection: plan.collection !== undefined,
         target: 'LDS',
         judgesEach: true,
-        judge: (resources, version, describe) => () => this.#take(resources, version, describe),
+        judge:
+          (...update) =>
+          () =>
+            this.#take(...update),
       },
       host,
     );
@@ -199,13 +202,19 @@ export class ListenerSubscription {
     resources: readonly Resource[],
     version: string,
     describe: (issue: Issue) => string,
+    gone: readonly string[] | undefined,
   ): ReturnType<Commit> {
     const unnamed = this.#unnamed();
-    const wanted = new Set(
+    const named = new Set(
       resources.map(({ message }) => (message as Listener).name || (unnamed.get(message) ?? '')),
     );
+    const others = gone ? this.#others(named, gone) : [];
+    const wanted = new Set([...named, ...others]);
     const removed = [...this.#current.keys()].filter((known) => !wanted.has(known));
     const round = new Round(removed, this.#current);
+    // What waits goes on waiting.
+    for (const change of others.flatMap((name) => this.#waiting.find(name) ?? []))
+      round.add(change);
     const outcomes: Outcome[] = [];
     const seen = new Set<string>();
     resources.forEach(({ message, version: own, faults, madeUses }, index) => {
@@ -234,9 +243,16 @@ export class ListenerSubscription {
     return this.#conclude(removed, outcomes, version);
   }
 
+  /** That are there or wait, and of which an update that tells of changes says nothing. */
+  #others(named: ReadonlySet<string>, gone: readonly string[]): readonly string[] {
+    const isGone = new Set(gone);
+    const all = new Set([...this.#current.keys(), ...this.#waiting.names]);
+    return [...all].filter((name) => !named.has(name) && !isGone.has(name));
+  }
+
   /**
-   * By their messages: as they are called here. Of an incremental stream what has not changed is the same
-   * object; of others each update has listeners of its own, as in the real server.
+   * By their messages: as they are called here. What a heartbeat has kept is the same object; otherwise each
+   * update has listeners of its own, as in the real server.
    */
   #unnamed(): ReadonlyMap<object, string> {
     const all = [...this.#current.values(), ...this.warming];

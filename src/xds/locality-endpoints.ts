@@ -9,6 +9,7 @@ import { Place } from '../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../plan/message/supported-fields.js';
 import type { Source } from '../plan/sources.js';
 import { LEDS } from './api.js';
+import { merged } from './merged.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -60,7 +61,8 @@ export interface LedsParts {
 export class LocalityEndpoints {
   readonly #subscription: Subscription;
   readonly #onFirst: () => void;
-  #endpoints: readonly LbEndpoint[] = [];
+  /** By the names of their resources. */
+  #endpoints: ReadonlyMap<string, LbEndpoint> = new Map();
 
   constructor({ source, collection }: LedsPlan, parts: LedsParts, host: Subscribing) {
     this.#onFirst = parts.onFirst;
@@ -68,14 +70,14 @@ export class LocalityEndpoints {
       {
         ...{ source, statPrefix: parts.statPrefix, api: LEDS, target: parts.target },
         ...{ names: [collection], isCollection: true },
-        judge: (resources) => this.#judge(resources, parts, host),
+        judge: (resources, _, __, removed) => this.#judge(resources, removed, parts, host),
       },
       host,
     );
   }
 
   get endpoints(): readonly LbEndpoint[] {
-    return this.#endpoints;
+    return [...this.#endpoints.values()];
   }
 
   get isFirstDone(): boolean {
@@ -92,19 +94,20 @@ export class LocalityEndpoints {
 
   #judge(
     resources: readonly Resource[],
+    removed: readonly string[] | undefined,
     { judge, statPrefix }: LedsParts,
     host: Subscribing,
   ): Commit {
     const before = this.#endpoints;
-    const endpoints = resources.map(({ message }) => message as LbEndpoint);
+    const after = merged(before, resources, removed);
     const [first] = resources;
-    const commit = judge(endpoints, first?.place ?? Place.root([]));
+    const commit = judge([...after.values()], first?.place ?? Place.root([]));
     return () => {
-      if (endpoints.length === 0 && before.length === 0) {
+      if (after.size === 0 && before.size === 0) {
         host.stats.count(`${statPrefix}update_empty`);
         return undefined;
       }
-      this.#endpoints = endpoints;
+      this.#endpoints = after;
       return commit();
     };
   }

@@ -54,6 +54,10 @@ export function sortDeprecated(
   return { read, made };
 }
 
+/** Whether it is in such an Any of `root`. */
+export const isInExtension = (issue: Issue, root: PlainObject): boolean =>
+  ownerOf(issue, root, new Set([root])) !== undefined;
+
 function ownerOf(
   { path }: Issue,
   root: PlainObject,
@@ -61,9 +65,13 @@ function ownerOf(
 ): PlainObject | undefined {
   let owner = resources.has(root) ? root : undefined;
   let at: unknown = root;
-  for (const segment of parsePath(path)) {
+  const segments = parsePath(path);
+  for (const [index, segment] of segments.entries()) {
     at = (at as Readonly<Record<string | number, unknown>>)[segment];
-    if (typeof at !== 'object' || at === null) return undefined;
+    if (typeof at !== 'object' || at === null) {
+      // An Any of a type that nobody knows has not been read.
+      return segments[index + 1] === '@type' ? owner : undefined;
+    }
     if (!isObject(at)) continue;
     if (owner && at['$type'] !== undefined) return owner;
     if (resources.has(at)) owner = at;

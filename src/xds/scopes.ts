@@ -1,10 +1,13 @@
-// Scopes that come by SRDS: which route configuration a request goes by.
+// Scopes that come by SRDS: which route configuration a request goes by. All of them with each update, or what has
+// changed of them; the first that is wrong refuses what comes behind it.
 import type { envoy_config_route_v3_ScopedRouteConfiguration as ScopeMessage } from '../../build/messages.gen.js';
+import type { Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import type { LaterContext } from '../plan/compiled.js';
 import { refuseOtherFields } from '../plan/message/supported-fields.js';
 import { encodeUpdate, type RouteScope, type RouteTable } from '../plan/plan.gen.js';
 import { ChainRoutes, type SrdsPlan } from '../plan/route-slots.js';
+import { checkBacking } from '../plan/config-source.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
 import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
 import { HeldSecrets } from '../plan/live-sources.js';
@@ -23,6 +26,8 @@ export interface DynamicScope {
 export interface ScopeEvents {
   /** Other route configurations are wanted. */
   onRoutes(): void;
+  /** Of all clusters that there are. */
+  clusterNames(): ReadonlySet<string>;
 }
 
 /** A scope in use, and the tables that are only there for it. */
@@ -31,6 +36,8 @@ interface Scope extends DynamicScope {
   /** Of formats and filters of its own table. */
   readonly secrets: HeldSecrets;
   readonly plan: RouteScope;
+  /** Asks for its routes, where those are not asked for before a request wants them. */
+  readonly begin?: () => void;
 }
 
 /** Its tables, of which none is in use any more. */
@@ -50,12 +57,11 @@ export class ScopeSubscription {
   #scopes: ReadonlyMap<string, Scope> = new Map();
   #version = '';
   #hasCome = false;
-  /** Made of an update that was not taken: their tables are given back. */
-  #refused: readonly Scope[] = [];
   #onFirst: () => void = () => undefined;
-  /** Scopes whose routes are not asked for before a request wants them. */
+  /** By tables, whose routes nobody has asked for. */
   readonly #lazy = new Map<string, () => void>();
   #hasOnDemand = false;
+  #hasActive = false;
 
   constructor(
     plan: SrdsPlan,
@@ -76,7 +82,8 @@ export class ScopeSubscription {
         names: plan.collection === undefined ? [] : [plan.collection],
         isCollection: plan.collection !== undefined,
         target: `SRDS ${plan.name}`,
-        judge: (resources, version) => this.#judge(resources, version),
+        judgesEach: true,
+        judge: (...update) => this.#judge(...update),
       },
       host,
     );
@@ -96,8 +103,10 @@ export class ScopeSubscription {
     return this.#hasCome;
   }
 
+  /** As the real server: by their names. */
   get current(): readonly DynamicScope[] {
-    return [...this.#scopes.values()];
+    const all = [...this.#scopes].sort(([a], [b]) => (a < b ? -1 : 1));
+    return all.map(([, scope]) => scope);
   }
 
   start(onFirst: () => void): void {
@@ -127,36 +136,66 @@ export class ScopeSubscription {
     this.#native.removeStats(this.#statPrefix);
   }
 
-  #judge(resources: readonly Resource[], version: string): string | Commit {
-    const messages = resources.map(({ message }) => message as ScopeMessage);
-    const before = this.#scopes;
-    const after = new Map<string, Scope>();
-    const fresh: Scope[] = [];
+  /** As the real server: names and keys that are there twice refuse all of it. */
+  #judge(
+    resources: readonly Resource[],
+    version: string,
+    describe: (issue: Issue) => string,
+    removed: readonly string[] | undefined,
+  ): Commit {
+    const names = new Set(resources.map(({ message }) => (message as ScopeMessage).name ?? ''));
+    const isGone = new Set(removed);
+    const others = [...this.#scopes].filter(
+      ([name]) => removed && !isGone.has(name) && !names.has(name),
+    );
+    const fresh = resources.map(({ message }) => message as ScopeMessage);
     const root = Place.root([]);
-    refuseSameScopes(messages, (index) => resources[index]?.place ?? root);
-    this.#refused.forEach(release);
-    for (const { message, place, version: own } of resources) {
-      const scope = message as ScopeMessage;
+    refuseSameScopes(
+      [...others.map(([, { message }]) => message), ...fresh],
+      (index) => resources[index - others.length]?.place ?? root,
+    );
+    const kept = new Map([...others, ...[...this.#scopes].filter(([name]) => names.has(name))]);
+    return () => this.#take(resources, version, describe, kept);
+  }
+
+  /** As the real server: what is gone goes in any case; of others those before the first that is wrong are taken. */
+  #take(
+    resources: readonly Resource[],
+    version: string,
+    describe: (issue: Issue) => string,
+    kept: ReadonlyMap<string, Scope>,
+  ): string | undefined {
+    const after = new Map(kept);
+    const fresh: Scope[] = [];
+    let wrong: string | undefined;
+    for (const [index, resource] of resources.entries()) {
+      const scope = resource.message as ScopeMessage;
       const { name = '' } = scope;
-      const known = before.get(name);
-      if (known && JSON.stringify(known.message) === JSON.stringify(scope)) {
-        after.set(name, known);
+      const known = kept.get(name);
+      if (known && JSON.stringify(known.message) === JSON.stringify(scope)) continue;
+      const issues: Issue[] = [...resource.faults];
+      const place = Place.root(issues).field('resources').index(index);
+      this.#host.stats.countDeprecated(resource.madeUses);
+      const made =
+        issues.length > 0 ? undefined : this.#make(scope, place, resource.version || version);
+      const errors = issues.filter(({ severity }) => severity === 'error');
+      if (made && errors.length === 0) {
+        fresh.push(made);
+        after.set(name, made);
         continue;
       }
-      const made = this.#make(scope, place, own || version);
-      fresh.push(made);
-      after.set(name, made);
+      if (made) release(made);
+      wrong = errors.map(describe).join('\n');
+      break;
     }
-    // Until it is applied.
-    this.#refused = fresh;
-    return () => {
-      const wrong = this.#apply(after, fresh);
-      if (wrong !== undefined) return wrong;
-      // As in the real server: one that only takes scopes away is not shown.
-      if (fresh.length > 0) this.#version = version;
-      this.#hasCome = true;
-      return undefined;
-    };
+    const refused = this.#apply(after, fresh);
+    if (refused !== undefined) return refused;
+    if (wrong !== undefined) return wrong;
+    // As in the real server: one that only takes scopes away is not shown.
+    if (fresh.length > 0) this.#version = version;
+    this.#hasCome = true;
+    this.#countTaken();
+    return undefined;
   }
 
   #make(message: ScopeMessage, place: Place, version: string): Scope {
@@ -167,24 +206,31 @@ export class ScopeSubscription {
     const { statPrefix, chain, routes: usual } = this.#plan;
     const source = usual && (this.#context.authorities.sourceOf(named) ?? usual);
     let table = '';
+    let begin: (() => void) | undefined;
     if (!message.route_configuration && named === '') {
       place
         .field('route_configuration_name')
         .error('You must specify either the route_configuration_name or the route_configuration');
     } else if (message.route_configuration) {
       const at = place.field('route_configuration');
-      const options = { validatesClusters: false, chain, statPrefix };
-      const context = { ...this.#context, holdLive: secrets.hold };
+      const options = { validatesClusters: true, chain, statPrefix };
+      const clusterNames = this.#events.clusterNames();
+      const context = { ...this.#context, clusterNames, holdLive: secrets.hold };
       const compiled = compileRouteTable(message.route_configuration, at, context, options);
       table = routes.add({ ...compiled, name: `${this.#plan.name}/${name}` });
     } else if (source && onDemand) {
       table = this.#context.routes.take(named);
-      this.#lazy.set(table, () => {
+      begin = () => {
         const request = { name: named, source, statPrefix, chain };
         routes.request(request, table);
         this.#events.onRoutes();
-      });
+      };
     } else if (source) {
+      if (source.kind === 'file') {
+        const { path, watchedDirectory: folder = path } = source;
+        const at = place.field('route_configuration_name');
+        [path, folder].every((one) => checkBacking(one, at));
+      }
       table = routes.request({ name: named, source, statPrefix, chain });
     } else {
       place.error(`scope '${name}' names a route configuration, and there is no rds_config_source`);
@@ -194,7 +240,8 @@ export class ScopeSubscription {
       route_table: table,
       ...(onDemand && !message.route_configuration && { on_demand: true }),
     };
-    return { version, message, updatedMs: Date.now(), routes, secrets, plan };
+    const updatedMs = Date.now();
+    return { version, message, updatedMs, routes, secrets, plan, ...(begin && { begin }) };
   }
 
   #apply(after: ReadonlyMap<string, Scope>, fresh: readonly Scope[]): string | undefined {
@@ -210,27 +257,33 @@ export class ScopeSubscription {
     };
     const own = fresh.flatMap(({ routes }) => [...routes.tables]);
     const errors = this.#native.apply(encodeUpdate({ route_tables: [...own, table] }));
-    if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
+    if (errors.length > 0) {
+      fresh.forEach(release);
+      return errors.map(({ message }) => message).join('\n');
+    }
     this.#scopes = after;
-    this.#refused = [];
     const removed_route_tables = gone.flatMap(release);
     for (const { plan } of gone) this.#lazy.delete(plan.route_table ?? '');
+    for (const { plan, begin } of fresh) if (begin) this.#lazy.set(plan.route_table ?? '', begin);
     this.#native.apply(encodeUpdate({ removed_route_tables }));
     this.#events.onRoutes();
-    this.#count(after);
+    this.#countPlaced();
     return undefined;
   }
 
-  #count(after: ReadonlyMap<string, Scope>): void {
-    const { stats } = this.#host;
-    const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
-    stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
+  #countPlaced(): void {
+    const onDemand = [...this.#scopes.values()].filter(({ message }) => message.on_demand).length;
     // As in the real server, nobody has used it before there is one.
     if (onDemand > 0 || this.#hasOnDemand) {
-      stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
+      this.#host.stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
       this.#hasOnDemand = true;
     }
     this.#countActive();
+  }
+
+  #countTaken(): void {
+    const { stats } = this.#host;
+    stats.setGauge(`${this.#statPrefix}all_scopes`, this.#scopes.size);
     stats.count(`${this.#statPrefix}config_reload`);
     stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, Date.now());
   }
@@ -240,6 +293,9 @@ export class ScopeSubscription {
     const all = [...this.#scopes.values()];
     const asked = all.filter(({ message }) => !message.route_configuration).length;
     const active = asked - this.#lazy.size;
-    this.#host.stats.setGauge(`${this.#statPrefix}active_scopes`, active);
+    if (active > 0 || this.#hasActive) {
+      this.#host.stats.setGauge(`${this.#statPrefix}active_scopes`, active);
+      this.#hasActive = true;
+    }
   }
 }

@@ -124,7 +124,7 @@ export class SecretSubscription {
     const keys = isKeys && secret[kind] ? this.#take(offered) : undefined;
     if (isKeys && !keys) return this.#lacks(secret);
     this.#latest = secret;
-    this.#version = version;
+    this.#version = first.version || version;
     this.#updatedMs = Date.now();
     this.#watchFiles(secret);
     const read = withContents(secret);

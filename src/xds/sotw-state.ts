@@ -2,7 +2,7 @@
 // that are asked for by name.
 import { unawaited } from '../base/bugs.js';
 import { encodeSotw, type DiscoveryResponse } from './discovery-wire.js';
-import { NO_VERSION, TypeState, namesIn } from './type-state.js';
+import { NO_VERSION, TypeState, namesIn, type Refusal } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 export class SotwState extends TypeState {
@@ -41,8 +41,8 @@ export class SotwState extends TypeState {
     const isAllBeats = beats.length > 0 && resources.length === 0;
     const living = new Set(beats.map(({ name }) => name));
     const all = [...resources, ...this.#latest.filter(({ name }) => living.has(name))];
-    const told = isAllBeats ? [] : await this.tellAll(all, version);
-    const refusals = [...told, ...(await this.tellNamed(resources, version))];
+    const told = isAllBeats ? [] : await this.#tellAll(all, version);
+    const refusals = told.length > 0 ? told : await this.tellNamed(resources, version);
     if (streams !== this.streams) return;
     if (refusals.length > 0) {
       this.refuseRest(response, refusals);
@@ -77,8 +77,12 @@ export class SotwState extends TypeState {
   protected override expire(names: ReadonlySet<string>): void {
     for (const name of names) this.known.delete(name);
     this.#latest = this.#latest.filter(({ name }) => !names.has(name));
-    unawaited('resources that are over', this.tellAll(this.#latest, NO_VERSION));
+    unawaited('resources that are over', this.#tellAll(this.#latest, NO_VERSION));
     this.tellAbsent(names, NO_VERSION);
+  }
+
+  #tellAll(resources: readonly KnownResource[], version: string): Promise<readonly Refusal[]> {
+    return this.tellAll({ version, resources, names: [] });
   }
 
   override nextRequest(node: Uint8Array | undefined): (() => Buffer) | undefined {

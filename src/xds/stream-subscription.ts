@@ -76,8 +76,13 @@ export class StreamSubscription implements Transport, Watcher {
     this.#mux.watch(this.#wants.api, this);
   }
 
-  onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined> {
-    return after(this.#updates.take(resources, version, performance.now()), (wrong) => {
+  onUpdate(
+    resources: readonly KnownResource[],
+    version: string,
+    removed?: readonly string[],
+  ): Maybe<string | undefined> {
+    const taken = this.#updates.take(resources, version, performance.now(), { removed });
+    return after(taken, (wrong) => {
       // As the real server: incremental ones count it as they begin, too.
       if (wrong !== undefined && this.#mux.isDelta) this.#updates.count('update_attempt');
       if (wrong !== undefined) return this.#refuse(wrong);
@@ -98,7 +103,7 @@ export class StreamSubscription implements Transport, Watcher {
   onAbsent(version: string): void {
     this.#wants.onAbsent?.();
     this.#updates.count('update_attempt');
-    this.#updates.tellAbsence(version);
+    this.#updates.tellNothingNew(version);
     this.#first.end();
   }
 

@@ -23,7 +23,8 @@ export class TimesToLive {
       const endMs = performance.now() + ttlMs;
       this.#ends.set(name, endMs);
       this.#arm(endMs);
-    } else if (!isHeartbeat) {
+    } else {
+      // As the real server: a heartbeat that says none keeps it for ever.
       this.#ends.delete(name);
     }
   }

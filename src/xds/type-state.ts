@@ -38,14 +38,18 @@ export interface Refusal {
   readonly why: string;
 }
 
-async function tell(
-  watcher: Watcher,
-  resources: readonly KnownResource[],
-  version: string,
-): Promise<Refusal | undefined> {
-  const why = await watcher.onUpdate(resources, version);
-  return why === undefined ? undefined : { watcher, why };
+/** Of all resources of a type. */
+export interface Update {
+  readonly version: string;
+  readonly resources: readonly KnownResource[];
+  /** As Watcher's. */
+  readonly removed?: readonly string[];
+  /** Of all that it says something of. */
+  readonly names: readonly string[];
 }
+
+const refusalOf = (watcher: Watcher, why: string | undefined): readonly Refusal[] =>
+  why === undefined ? [] : [{ watcher, why }];
 
 /** Watchers by what they ask for beside single names: few, however many names are watched. */
 interface Kinds {
@@ -254,7 +258,10 @@ export abstract class TypeState {
     });
   }
 
-  /** Watchers of names are told of those that came, in slices. What they refuse. */
+  /**
+   * Watchers of names are told of those that came, in slices. What they refuse: as in the real server, others that
+   * would have been told after the first that does are told nothing.
+   */
   protected async tellNamed(
     resources: readonly KnownResource[],
     version: string,
@@ -272,59 +279,56 @@ export abstract class TypeState {
       }
     }
     const slices = new Slices();
-    const answers: Promise<Refusal | undefined>[] = [];
+    const answers: Promise<readonly Refusal[]>[] = [];
     // As in the real server: who asked last is told first. None waits for another: what they give the
     // data plane goes together.
     for (const [watcher, own] of this.#lastFirst(found)) {
       // It may have left meanwhile.
       if (!this.watchers.has(watcher)) continue;
-      const answer = tell(watcher, own, version);
-      // What it throws is thrown below.
-      answer.catch(() => undefined);
-      answers.push(answer);
+      const answer = watcher.onUpdate(own, version);
+      if (answer instanceof Promise) {
+        // What it throws is thrown below.
+        answer.catch(() => undefined);
+        answers.push(answer.then((why) => refusalOf(watcher, why)));
+      } else if (answer !== undefined) {
+        answers.push(Promise.resolve(refusalOf(watcher, answer)));
+        break;
+      }
       const pause = slices.pause();
       if (pause) await pause;
     }
-    const all = await Promise.all(answers);
-    return all.filter((refusal) => refusal !== undefined);
+    return (await Promise.all(answers)).flat();
   }
 
-  /** Watchers of all are told of all. What they refuse. */
-  protected async tellAll(
-    resources: readonly KnownResource[],
-    version: string,
-    changed: readonly string[] = [],
-  ): Promise<readonly Refusal[]> {
-    const refusals: Refusal[] = [];
+  /** Watchers of all are told, until one refuses it: why it does. */
+  protected async tellAll(update: Update): Promise<readonly Refusal[]> {
+    const { resources, version, removed, names } = update;
     for (const watcher of this.kinds.ofAll) {
       const { prefix } = watcher;
-      if (prefix !== undefined && !changed.some((name) => name.startsWith(prefix))) continue;
-      const wrong = await watcher.onUpdate(resources, version);
-      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
+      if (prefix !== undefined && !names.some((name) => name.startsWith(prefix))) continue;
+      const why = await watcher.onUpdate(resources, version, removed);
+      if (why !== undefined) return refusalOf(watcher, why);
     }
-    return refusals;
+    return [];
   }
 
   /**
-   * Watchers of collections are told of all that are in theirs, where `changed` names any of them: as in the
-   * real server, who waits for the first of a collection goes on waiting where there is none. What they refuse.
+   * Watchers of collections are told of what is in theirs, where the update says something of it: as in the
+   * real server, who waits for the first of a collection goes on waiting where there is none. What one refuses.
    */
-  protected async tellCollections(
-    resources: readonly KnownResource[],
-    changed: readonly string[],
-    version: string,
-  ): Promise<readonly Refusal[]> {
+  protected async tellCollections(update: Update): Promise<readonly Refusal[]> {
     const watchers = this.kinds.ofCollections;
     if (watchers.length === 0) return [];
-    const touched = new Set(changed.map(collectionOf));
-    const refusals: Refusal[] = [];
+    const { resources, version, removed, names } = update;
+    const touched = new Set(names.map(collectionOf));
     for (const watcher of watchers) {
-      const [name = ''] = watcher.names;
-      if (!touched.has(name)) continue;
-      const own = resources.filter((resource) => collectionOf(resource.name) === name);
-      const wrong = await watcher.onUpdate(own, version);
-      if (wrong !== undefined) refusals.push({ watcher, why: wrong });
+      const [collection = ''] = watcher.names;
+      if (!touched.has(collection)) continue;
+      const isOwn = (name: string): boolean => collectionOf(name) === collection;
+      const own = resources.filter(({ name }) => isOwn(name));
+      const why = await watcher.onUpdate(own, version, removed?.filter(isOwn));
+      if (why !== undefined) return refusalOf(watcher, why);
     }
-    return refusals;
+    return [];
   }
 }

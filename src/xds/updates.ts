@@ -28,13 +28,21 @@ export type Commit = () => Maybe<Wrong>;
 /**
  * Judges the resources of an update, and changes nothing but what is shown of it: what is wrong with one goes to its place,
  * what is wrong with all of them is the answer. What is to be done where nothing is wrong, otherwise.
- * Both may take a while, so that thousands of resources do not hold up the control thread.
+ * Both may take a while, so that thousands of resources do not hold up the control thread. `removed`: as Watcher's.
  */
 export type JudgeResources = (
   resources: readonly Resource[],
   version: string,
   describe: (issue: Issue) => string,
+  removed?: readonly string[],
 ) => Maybe<string | Commit>;
+
+/** Of an update, beside what came with it. */
+export interface UpdateWays {
+  readonly describe?: (issue: Issue) => string;
+  /** As Watcher's. */
+  readonly removed?: readonly string[] | undefined;
+}
 
 /** A resource as it came. */
 export interface Offered {
@@ -123,9 +131,9 @@ export class Updates {
     this.#plan.onRejected?.();
   }
 
-  /** What was asked for is not there, which is taken as any update is. */
-  tellAbsence(version: string): void {
-    this.#host.stats.tellUpdate(this.#plan.statPrefix, version, performance.now());
+  /** What was asked for is not there, or is what was taken before: that counts as any update does. */
+  tellNothingNew(version: string, startedMs = performance.now()): void {
+    this.#host.stats.tellUpdate(this.#plan.statPrefix, version, startedMs);
   }
 
   /** One after the other. What is wrong; `startedMs`: of performance.now(). */
@@ -133,10 +141,10 @@ export class Updates {
     messages: readonly Offered[],
     version: string,
     startedMs: number,
-    describe: (issue: Issue) => string = formatIssue,
+    { describe = formatIssue, removed }: UpdateWays = {},
   ): Maybe<Wrong> {
     const run = (): Maybe<Wrong> =>
-      after(this.#apply(messages, version, describe), (wrong) => {
+      after(this.#apply(messages, version, describe, removed), (wrong) => {
         if (wrong === undefined)
           this.#host.stats.tellUpdate(this.#plan.statPrefix, version, startedMs);
         return wrong;
@@ -153,6 +161,7 @@ export class Updates {
     messages: readonly Offered[],
     version: string,
     describe: (issue: Issue) => string,
+    removed: readonly string[] | undefined,
   ): Maybe<Wrong> {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
@@ -167,7 +176,7 @@ export class Updates {
       resource.place.error(`Unable to unpack as ${this.#plan.type}: ${String(type)}`);
     }
     if (issues.length > 0) return issues.map(describe).join('\n');
-    return after(this.#plan.judge(resources, version, describe), (verdict) => {
+    return after(this.#plan.judge(resources, version, describe, removed), (verdict) => {
       if (typeof verdict === 'string') return verdict;
       const isWarning = ({ severity }: Issue): boolean => severity === 'warning';
       for (const warning of issues.filter(isWarning)) this.#host.log('warning', describe(warning));

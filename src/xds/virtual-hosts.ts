@@ -6,6 +6,7 @@ import type {
 import type { NativeProxy } from '../native.js';
 import type { Source } from '../plan/sources.js';
 import { VHDS } from './api.js';
+import { merged } from './merged.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
 
@@ -34,9 +35,8 @@ export class VirtualHostSubscription {
   readonly #events: VhdsEvents;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
-  #hosts: readonly VirtualHost[] = [];
-  /** Of their resources. */
-  #names: ReadonlySet<string> = new Set();
+  /** By the names of their resources. */
+  #hosts: ReadonlyMap<string, VirtualHost> = new Map();
   /** Asked for, and answered: what comes of them later comes unasked. What came unasked is none of them. */
   readonly #answered = new Set<string>();
   /** Asked for, and not answered yet. */
@@ -55,7 +55,7 @@ export class VirtualHostSubscription {
         ...{ source: plan.source, statPrefix: this.#statPrefix, api: VHDS, names: [] },
         target: `VHDS ${plan.name}`,
         prefix: `${plan.name}/`,
-        judge: (resources, version) => this.#judge(resources, version),
+        judge: (resources, version, _, removed) => this.#judge(resources, version, removed),
         onRejected: () => this.#pending.clear(),
         onAnswered: (names) => {
           for (const name of names) {
@@ -70,7 +70,7 @@ export class VirtualHostSubscription {
   }
 
   get hosts(): readonly VirtualHost[] {
-    return this.#hosts;
+    return [...this.#hosts.values()];
   }
 
   isFor({ name, source }: VhdsPlan): boolean {
@@ -83,7 +83,7 @@ export class VirtualHostSubscription {
 
   /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or all of it is known. */
   ask(name: string): boolean {
-    if (this.#names.has(name) || this.#answered.has(name)) return false;
+    if (this.#hosts.has(name) || this.#answered.has(name)) return false;
     const isPending = this.#pending.has(name);
     this.#waiting.add(name);
     this.#pending.add(name);
@@ -101,17 +101,24 @@ export class VirtualHostSubscription {
     this.#native.removeStats(this.#statPrefix);
   }
 
-  #judge(resources: readonly Resource[], version: string): string | Commit {
+  #judge(
+    resources: readonly Resource[],
+    version: string,
+    removed: readonly string[] | undefined,
+  ): string | Commit {
     const prefix = `${this.#plan.name}/`;
     const own = resources.filter(({ name }) => name.startsWith(prefix));
-    const hosts = own.map(({ message }) => message as VirtualHost);
-    const commit = this.#events.use(hosts, own, version);
+    const gone = (removed ?? []).filter((name) => name.startsWith(prefix));
+    // As the real server: that what is not there is gone says nothing.
+    const isNothing = own.length === 0 && gone.length > 0;
+    if (isNothing && !gone.some((name) => this.#hosts.has(name))) return () => undefined;
+    const after = merged(this.#hosts, own, removed);
+    const commit = this.#events.use([...after.values()], own, version);
     if (typeof commit === 'string') return commit;
     return () => {
       const wrong = commit();
       if (wrong !== undefined) return wrong;
-      this.#hosts = hosts;
-      this.#names = new Set(own.map(({ name }) => name));
+      this.#hosts = after;
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       return undefined;
     };

@@ -16,14 +16,21 @@ export interface KnownResource {
 }
 
 export interface Watcher {
-  /** None: all that there are, told each time with those that have not changed. */
+  /** None: all that there are. */
   readonly names: readonly string[];
-  /** Its only name is that of a collection: each time it is told of all that are in it. */
+  /** Its only name is that of a collection. */
   readonly isCollection?: boolean | undefined;
   /** It is told only of updates that say something of such names. */
   readonly prefix?: string | undefined;
-  /** What is wrong with them. */
-  onUpdate(resources: readonly KnownResource[], version: string): Maybe<string | undefined>;
+  /**
+   * What is wrong with them. `removed`: names of those that are gone, where `resources` are those that have come or
+   * have changed; undefined: of those that it asks for there are no others.
+   */
+  onUpdate(
+    resources: readonly KnownResource[],
+    version: string,
+    removed?: readonly string[],
+  ): Maybe<string | undefined>;
   /** The update could not be read, or somebody else has refused it: it is taken by nobody. */
   onRefused(why: string): void;
   /** What it asks for is not there, as the update of that version says, or as its time is over. */

@@ -396,6 +396,7 @@ export class Xds {
   #addScopes(plan: SrdsPlan): ScopeSubscription {
     const one = new ScopeSubscription(plan, this.#native, this.#context, this.#host, {
       onRoutes: () => this.#followRoutes(),
+      clusterNames: () => this.#clusterNames(),
     });
     this.#scopes.set(plan, one);
     return one;

@@ -50,6 +50,20 @@ test('without hot restart its gauges are not among the used ones', async (t) => 
   assert.deepEqual(await names(''), ['server.hot_restart_epoch', 'server.parent_connections', '']);
 });
 
+test('how many hosts there are is used where a locality is named, be it without any', async (t) => {
+  const cluster = (name: string, endpoints: readonly object[]): object => ({
+    ...{ name, load_assignment: { cluster_name: name, endpoints } },
+  });
+  const clusters = [cluster('none', []), cluster('bare', [{}])];
+  const proxy = await startProxy(t, { ...ADMIN_ONLY, static_resources: { clusters } });
+
+  const url = `${proxy.adminUrl}/stats?usedonly&filter=membership_(total|healthy)`;
+  assert.equal(
+    await (await fetch(url)).text(),
+    'cluster.bare.membership_healthy: 0\ncluster.bare.membership_total: 0\n',
+  );
+});
+
 test('the admin server counts itself', async (t) => {
   const proxy = await startProxy(t, ADMIN_ONLY);
   await (await fetch(`${proxy.adminUrl}/nothing`)).text();

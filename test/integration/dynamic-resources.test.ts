@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  ADMIN_ONLY,
   address,
   cluster,
   rdsBootstrap,
   says,
   toCluster,
+  webBootstrap,
   webRoutes,
 } from './support/bootstraps.js';
 import {
@@ -25,6 +27,7 @@ import {
 import { listen, startOrigin } from './support/origin.js';
 import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
 import { statText, untilStat } from './support/stats.js';
+import { until } from './support/waits.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -54,6 +57,90 @@ async function dump(proxy: StartedProxy, query: string): Promise<readonly Messag
 }
 
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text();
+
+test('the body of a direct response is read again as something is moved into its folder', async (t) => {
+  const folder = makeFolder(t);
+  const filename = join(folder, 'page');
+  writeFileSync(filename, 'one\nline');
+  const body = { filename, watched_directory: { path: folder } };
+  const respond = (prefix: string, more: Message): Message => ({
+    ...{ match: { prefix }, direct_response: { status: 200, ...more } },
+  });
+  const format = { text_format_source: { inline_string: '<%LOCAL_REPLY_BODY%>' } };
+  const proxy = await startProxy(
+    t,
+    webBootstrap([
+      respond('/plain', { body: { filename } }),
+      respond('/framed', { body, body_format: format }),
+      respond('/', { body }),
+    ]),
+  );
+  const url = await proxy.listenerUrl('web');
+  const answer = await fetch(url);
+  assert.equal(answer.headers.get('content-type'), 'text/plain');
+  assert.equal(await answer.text(), 'one\nline');
+  const become = (text: string): void => {
+    writeFileSync(`${filename}.new`, text);
+    renameSync(`${filename}.new`, filename);
+  };
+  become('two');
+  await until(async () => (await textAt(url)) === 'two');
+  assert.equal(await textAt(`${url}/framed`), '<two>');
+  assert.equal(await textAt(`${url}/plain`), 'one\nline');
+  become('');
+  await until(async () => (await textAt(url)) === '');
+  // What is too long is left alone.
+  become('x'.repeat(4097));
+  await untilSaid(proxy, /Failed to read file: .* has 4097 bytes/);
+  assert.equal(await textAt(url), '');
+});
+
+test('a file is read again as something is written to in its folder, where that is asked for', async (t) => {
+  const folder = makeFolder(t);
+  const file = join(folder, 'rds.json');
+  putResources(file, 'v1', [routesTo('one')]);
+  writeFileSync(join(folder, 'other'), '');
+  const source = (watch_modify: boolean): Message => ({
+    resource_api_version: 'V3',
+    path_config_source: { path: file, watched_directory: { path: folder, watch_modify } },
+  });
+  for (const watches of [false, true]) {
+    const proxy = await startProxy(t, rdsBootstrap('web', source(watches)));
+    writeFileSync(join(folder, 'other'), String(watches));
+    const updates = async (): Promise<number> =>
+      Number(await statText(proxy, 'rds.web.update_success'));
+    if (watches) await until(async () => (await updates()) > 1, 'an update');
+    else await sleep(200);
+    assert.equal((await updates()) > 1, watches);
+  }
+});
+
+test('a file that is looked at every so often is taken once, as long as it says the same', async (t) => {
+  const file = join(makeFolder(t), 'eds.json');
+  const hosts = (...ports: readonly number[]): Message =>
+    endpointResource(
+      'own',
+      ports.map((port) => endpoint(port)),
+    );
+  putResources(file, 'v1', [hosts(1)]);
+  const source = {
+    resource_api_version: 'V3',
+    path_config_source: { path: file, poll_interval: '0.05s' },
+  };
+  const own = { name: 'own', type: 'EDS', eds_cluster_config: { eds_config: source } };
+  const node = { id: 'test', cluster: 'test' };
+  const proxy = await startProxy(t, {
+    ...{ ...ADMIN_ONLY, node, static_resources: { clusters: [own] } },
+  });
+  const updates = async (): Promise<number> =>
+    Number(await statText(proxy, 'cluster.own.update_success'));
+  await until(async () => (await updates()) > 4, 'some looks');
+  assert.equal(await statText(proxy, 'cluster.own.update_no_rebuild'), '0');
+  assert.equal(await statText(proxy, 'cluster.own.version_text'), '"v1"');
+  putResources(file, 'v2', [hosts(1, 2)]);
+  await untilStat(proxy, 'cluster.own.membership_total', 2);
+  assert.equal(await statText(proxy, 'cluster.own.version_text'), '"v2"');
+});
 
 /** Asks on connections that are kept until it is told to end; rejects if an answer is not 200. */
 async function askUntil(url: string, isOver: () => boolean): Promise<number> {

@@ -19,7 +19,8 @@ export interface Issue {
   /** The other place that has to do with it, such as the first of two equal names. */
   readonly related?: { readonly path: string; readonly position?: Position | undefined };
   /** For those who count or allow one kind. */
-  readonly code?: 'unknown_field' | 'unknown_value' | 'deprecated_field' | 'deprecated_value';
+  readonly code?:
+    'unknown_field' | 'unknown_value' | 'unknown_type' | 'deprecated_field' | 'deprecated_value';
 }
 
 /** `file:line:column: field.path: message; expected …; did you mean "…"?` */

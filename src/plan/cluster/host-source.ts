@@ -61,6 +61,8 @@ export function compileHostSource(
       cluster_name: message.name,
       hosts: hosts.all,
       ...hosts.policy,
+      // As the real server: where a locality is named.
+      shows_members: (message.load_assignment?.endpoints ?? []).length > 0,
     },
   };
 }

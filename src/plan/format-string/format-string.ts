@@ -6,7 +6,7 @@ import { readTextSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { Format, ReplyFormat } from '../plan.gen.js';
-import { compileFormat, type FormatUse } from '../format/format.js';
+import { compileFormat, type FormatUse, type OwnOperators } from '../format/format.js';
 import type { ReadFormat } from '../format/read-format.js';
 import { readFormatters } from './formatters.js';
 import { compileJsonFormat } from '../format/json-format.js';
@@ -55,14 +55,18 @@ export function compileReadFormat(read: ReadFormat, use: FormatUse): Format | un
   return { ...('json' in result ? result : result.format), omit_empty: omitsEmpty };
 }
 
-/** The body of an answer that is the proxy's own. Undefined after an error. */
+/** The body of an answer that is the proxy's own; `first` is asked of operators first. Undefined after an error. */
 export function compileReplyFormat(
   message: FormatString,
   place: Place,
   context: CompileContext,
+  first?: OwnOperators,
 ): ReplyFormat | undefined {
   const read = readFormatString(message, place, context);
-  const format = read && compileReadFormat(read, 'header');
+  const own = first
+    ? (...operator: Parameters<OwnOperators>) => first(...operator) ?? read?.own?.(...operator)
+    : read?.own;
+  const format = read && compileReadFormat({ ...read, ...(own && { own }) }, 'header');
   const isJson = isObject(message.json_format);
   return (
     format && {

@@ -53,6 +53,8 @@ export type SourceContext = Pick<
 > & {
   /** As the real server has it for secrets: their cluster is looked for each time it is to be asked. */
   readonly mayClusterBeAway?: boolean;
+  /** Files that are not there are the mistake of who asks for them, later. */
+  readonly mayFileBeAway?: boolean;
 };
 
 /** Undefined after an error. */

@@ -3,14 +3,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { envoy_config_core_v3_DataSource as DataSource } from '../../../build/messages.gen.js';
 import type { Place } from './place.js';
-import { refuseField, refuseOtherFields, supportedFields } from './supported-fields.js';
+import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 const DATA_SOURCE = supportedFields<DataSource>('envoy.config.core.v3.DataSource', [
   'filename',
   'inline_bytes',
   'inline_string',
   'environment_variable',
-  // As in the real server, nothing but bodies of direct responses would look at it.
+  // As in the real server, nothing but bodies of direct responses looks at it.
   'watched_directory',
 ]);
 
@@ -33,10 +33,15 @@ export function readDataSource(
   return source.inline_bytes ?? Buffer.from(source.inline_string ?? '');
 }
 
-/** An error where the file of `source` would have to be read again as its folder changes. */
-export function refuseWatchedFile(source: DataSource | undefined, place: Place): void {
-  const folder = source?.filename && source.watched_directory;
-  if (folder) refuseField(place, 'watched_directory', folder, DATA_SOURCE);
+/** The folder with whose changes the file of `source` is to be read again. */
+export function watchedFolder(source: DataSource | undefined, place: Place): string | undefined {
+  const folder = source?.filename ? source.watched_directory?.path : undefined;
+  if (folder === undefined || statSync(folder, { throwIfNoEntry: false })) return folder;
+  place
+    .field('watched_directory')
+    .field('path')
+    .error(`unable to add filesystem watch for file ${folder}/: No such file or directory`);
+  return undefined;
 }
 
 /** The same as text. */

@@ -11,7 +11,7 @@ import type {
   envoy_type_matcher_v3_FilterStateMatcher as FilterStateMatcher,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
-import { readDataSource, refuseWatchedFile } from '../message/data-source.js';
+import { readDataSource, watchedFolder } from '../message/data-source.js';
 import { compileCidrRanges } from '../address/address.js';
 import { unregistered } from '../known-extensions.js';
 import { compileMetadataMatcher } from '../match/metadata.js';
@@ -24,6 +24,7 @@ import {
   compileStringMatcher,
 } from '../match/matchers.js';
 import type { OwnOperators } from '../format/format.js';
+import { compileFollowedBody } from '../format-string/body-format.js';
 import { compileReplyFormat } from '../format-string/format-string.js';
 import { metadataOf, sortedJson } from '../format/metadata-values.js';
 import type { Place } from '../message/place.js';
@@ -271,7 +272,7 @@ function compileDirectResponse(
   scope: RouteScope,
 ): DirectResponse {
   refuseOtherFields(place, message, DIRECT_RESPONSE);
-  refuseWatchedFile(message.body, place.field('body'));
+  const folder = watchedFolder(message.body, place.field('body'));
   const body = readDataSource(message.body, place.field('body')) ?? new Uint8Array();
   if (body.length > scope.maxBodyBytes) {
     place
@@ -281,6 +282,20 @@ function compileDirectResponse(
       });
   }
   const format = message.body_format;
+  const path = message.body?.filename;
+  if (path && folder !== undefined) {
+    const file = {
+      path,
+      watchedDirectory: folder,
+      ignoresWrites: true,
+      maxBytes: scope.maxBodyBytes,
+    };
+    const at = place.field('body_format');
+    return {
+      status: message.status,
+      format: compileFollowedBody(format, file, body, at, scope.context),
+    };
+  }
   return {
     status: message.status,
     body,

@@ -55,7 +55,8 @@ export function compileScopedRoutes(
     config.rds_config_source,
     ROUTES,
     place.field('rds_config_source'),
-    context,
+    // As the real server: nobody looks before a scope asks.
+    { ...context, mayFileBeAway: true },
   );
   const { name = '' } = config;
   if (config.scoped_rds) {

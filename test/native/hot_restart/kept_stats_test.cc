@@ -104,6 +104,49 @@ TEST("gauges of a scope that does not exist yet wait for it, until the process i
   EXPECT(third.value("cluster.a.upstream_cx_active") == 0);
 }
 
+TEST("gauges of a scope that does not exist yet are handed on, until their process is gone") {
+  Process first;
+  stats::Registry second{kWorkers};
+  Process third;
+  StatsExport to_second(first.registry);
+  StatsExport to_third(second);
+  const auto has = [&](uint64_t connections) {
+    EXPECT(importStats(second, tell(to_second)));
+    EXPECT(importStats(third.registry, tell(to_third)));
+    EXPECT(third.value("cluster.a.upstream_cx_active") == connections);
+  };
+  third.worker().up(Gauge::UpstreamCxActive);
+  first.worker().up(Gauge::UpstreamCxActive, 4);
+  has(5);
+  EXPECT(tell(to_third).empty());
+  first.worker().up(Gauge::UpstreamCxActive, 2);
+  has(7);
+  // Its scope comes, with connections of its own.
+  auto block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  has(7);
+  block->shard(1)->up(Gauge::UpstreamCxActive);
+  has(8);
+  second.endImports();
+  EXPECT(importStats(third.registry, tell(to_third)));
+  EXPECT(third.value("cluster.a.upstream_cx_active") == 2);
+
+  stats::Registry other{kWorkers};
+  StatsExport to_other(first.registry);
+  StatsExport from_other(other);
+  EXPECT(importStats(other, tell(to_other)));
+  Process last;
+  EXPECT(importStats(last.registry, tell(from_other)));
+  EXPECT(last.value("cluster.a.upstream_cx_active") == 6);
+  // Another listener knows nothing of it.
+  from_other.changeListener();
+  Process next;
+  EXPECT(importStats(next.registry, tell(from_other)));
+  EXPECT(next.value("cluster.a.upstream_cx_active") == 6);
+  other.endImports();
+  EXPECT(importStats(next.registry, tell(from_other)));
+  EXPECT(next.value("cluster.a.upstream_cx_active") == 0);
+}
+
 TEST("what only an earlier process has is shown as long as that one is there") {
   stats::Registry first{kWorkers};
   stats::Registry second{kWorkers};

@@ -59,7 +59,11 @@ test('nobody is called until there is such a cluster, in the data plane too', as
   const { client, clusters, call, come, gauges, close } = await played();
   t.after(close);
   assert.equal(client.isThere, false);
-  assert.deepEqual(await call(), { code: 'UNAVAILABLE', message: 'Cluster not available' });
+  assert.deepEqual(await call(), {
+    code: 'UNAVAILABLE',
+    message: 'Cluster not available',
+    isAtOnce: true,
+  });
   clusters.set('late', grpcCluster({ name: 'late', connect_timeout_ms: 1000 }, {}));
   assert.equal(client.isThere, false);
   come(true);

@@ -107,6 +107,21 @@ test('pauses grow up to the longest, and begin anew once the control plane is he
   );
 });
 
+test('one that ends as it is made counts twice, and its pause is that of two tries', async (t) => {
+  const { opened, happened } = await start(t, PLAN);
+  opened.at(-1)?.onEnd({ code: 'UNAVAILABLE', message: 'nobody', isAtOnce: true });
+  assert.deepEqual(happened, ['open', 'closed', 'closed']);
+  t.mock.timers.tick(199);
+  assert.equal(opened.length, 1);
+  t.mock.timers.tick(1);
+  assert.equal(opened.length, 2);
+  opened.at(-1)?.onEnd({ code: 'UNAVAILABLE', message: 'refused' });
+  t.mock.timers.tick(399);
+  assert.equal(opened.length, 2);
+  t.mock.timers.tick(1);
+  assert.deepEqual(happened, ['open', 'closed', 'closed', 'open', 'closed', 'open']);
+});
+
 test('that the control plane is done with a stream is no outage', async (t) => {
   const { opened, lines } = await start(t, PLAN);
   opened.at(-1)?.onEnd({ code: 'OK', message: '' });

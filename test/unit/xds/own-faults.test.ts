@@ -25,6 +25,18 @@ test('what is wrong in an Any of a resource is its own', () => {
   );
 });
 
+test('an Any of a type that nobody knows is wrong in its resource alone', () => {
+  const odd = { $type: 'Listener', filters: [{ name: 'odd' }] };
+  const unread = error('resources[1].filters[0].typed_config["@type"]');
+  const both = { resources: [first, odd] };
+  assert.deepEqual([...(sortFaults([unread], both, both.resources)?.keys() ?? [])], [odd]);
+  const own = error('filters[0].typed_config["@type"]');
+  assert.deepEqual([...(sortFaults([own], odd, [odd])?.keys() ?? [])], [odd]);
+  // The resource itself is of such a type.
+  assert.equal(sortFaults([error('["@type"]')], odd, [odd]), undefined);
+  assert.equal(sortFaults([error('resources[0]["@type"]')], both, both.resources), undefined);
+});
+
 test('what is wrong anywhere else is everybody’s', () => {
   for (const path of [
     'resources[0].address',

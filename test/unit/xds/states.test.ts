@@ -35,8 +35,13 @@ class Recorder implements Watcher {
     this.names = names;
   }
 
-  onUpdate(resources: readonly KnownResource[], version: string): string | undefined {
-    this.heard.push(`${version}: ${resources.map(({ name }) => name).join(' ')}`);
+  onUpdate(
+    resources: readonly KnownResource[],
+    version: string,
+    removed: readonly string[] = [],
+  ): string | undefined {
+    const words = [...resources.map(({ name }) => name), ...removed.map((name) => `-${name}`)];
+    this.heard.push(`${version}: ${words.join(' ')}`);
     this.all.push(resources);
     return this.wrong;
   }
@@ -273,15 +278,14 @@ test('what an incremental stream brings unasked is not kept for whoever asks lat
   });
 });
 
-test('who asks an incremental stream for all is told of all, what has not changed as it was', async () => {
+test('who asks an incremental stream for all is told of what changes and of what is gone', async () => {
   const state = new DeltaState(CDS);
   const all = new Recorder();
   state.add(all);
   assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {});
   await state.take(response(CDS, 's1', 'n1'), [resource('a', '1'), resource('b', '1')]);
   await state.take(response(CDS, 's2', 'n2', ['a']), [resource('c', '1')]);
-  assert.deepEqual(all.heard, ['s1: a b', 's2: b c']);
-  assert.equal(all.all[1]?.[0], all.all[0]?.[1]);
+  assert.deepEqual(all.heard, ['s1: a b', 's2: c -a']);
 
   // What is refused is not kept.
   all.wrong = 'no';
@@ -292,7 +296,21 @@ test('who asks an incremental stream for all is told of all, what has not change
   });
 });
 
-test('a watcher of a collection is told of all that are in it, and of no others', async () => {
+test('the first who refuses is the last who is told, and what came before goes on', async () => {
+  for (const state of [new SotwState(EDS), new DeltaState(EDS)]) {
+    const watchers = ['one', 'two', 'three'].map((name) => new Recorder(name));
+    for (const watcher of watchers) state.add(watcher);
+    const [one, two, three] = watchers;
+    if (two) two.wrong = 'no';
+    const all = ['one', 'two', 'three'].map((name) => resource(name, '1'));
+    await state.take(response(EDS, 'v1', 'n1'), all);
+    assert.deepEqual(one?.heard, ['refused: no']);
+    assert.deepEqual(two?.heard, ['v1: two']);
+    assert.deepEqual(three?.heard, ['v1: three', 'refused: no']);
+  }
+});
+
+test('a watcher of a collection is told of what changes in it, and of nothing else', async () => {
   const state = new DeltaState(CDS);
   const at = (path: string): string => `xdstp://a/T/${path}`;
   const watcher = Object.assign(new Recorder(at('web/*')), { isCollection: true });
@@ -311,8 +329,8 @@ test('a watcher of a collection is told of all that are in it, and of no others'
   await state.take(response(CDS, 'v6', 'n6', [at('other/1')]), []);
   assert.deepEqual(watcher.heard, [
     `v1: ${at('web/1')} ${at('web/2')}`,
-    `v2: ${at('web/1')} ${at('web/2')} ${at('web/3')}`,
-    `v3: ${at('web/2')} ${at('web/3')}`,
+    `v2: ${at('web/3')}`,
+    `v3: -${at('web/1')}`,
   ]);
   assert.deepEqual(one.heard, [`v1: ${at('own?b=2&a=1')}`, `v4: ${at('own?a=1&b=2')}`]);
 });
@@ -367,6 +385,23 @@ test('what says nothing is the heartbeat of the same version, an answer by anoth
     all.heard.at(-1) ?? '',
     /^refused: type URL {2}embedded in an individual Any does not match/,
   );
+});
+
+test('a heartbeat is told to nobody, an answer by another name to whom it is for', async () => {
+  const state = new DeltaState(CDS);
+  const hosts = Object.assign(new Recorder(), { prefix: 'r/' });
+  state.add(hosts);
+  await state.take(response(CDS, 'v1', 'n1'), [resource('r/a', '1')]);
+  const empty = { url: '', bytes: Buffer.alloc(0), isHeartbeat: true };
+  const told = (name: string, aliases: readonly string[]): DiscoveryResponse => ({
+    ...response(CDS, 'v2', 'n2'),
+    resources: [{ name, version: '1', aliases, ...empty }],
+  });
+  hosts.heard.length = 0;
+  await state.take(told('r/a', []), []);
+  assert.deepEqual(hosts.heard, []);
+  await state.take(told('r/none', ['r/other']), []);
+  assert.deepEqual(hosts.heard, ['v2: ']);
 });
 
 for (const [kind, State] of [

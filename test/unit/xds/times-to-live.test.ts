@@ -28,7 +28,7 @@ test('a resource is over when its time is, unless a heartbeat begins it anew', (
   assert.deepEqual(over, ['one']);
 });
 
-test('an update without a time stays, and a heartbeat of what is not there begins nothing', (t) => {
+test('an update or heartbeat without a time stays, and one of what is not there begins nothing', (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.after(() => mock.timers.reset());
   let nowMs = 0;
@@ -38,6 +38,8 @@ test('an update without a time stays, and a heartbeat of what is not there begin
   times.take(raw(100), 'one');
   times.take(raw(undefined), 'one');
   times.take(raw(100, true), 'two');
+  times.take(raw(100), 'three');
+  times.take(raw(undefined, true), 'three');
   nowMs = 500;
   mock.timers.tick(500);
   assert.deepEqual(over, []);

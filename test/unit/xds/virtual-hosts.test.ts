@@ -6,15 +6,22 @@ import type { Subscribing } from '../../../src/xds/subscription.js';
 import type { Updates } from '../../../src/xds/updates.js';
 import { VirtualHostSubscription } from '../../../src/xds/virtual-hosts.js';
 
+const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
+
 function start(): {
   readonly hosts: VirtualHostSubscription;
   readonly asked: string[];
   readonly told: string[];
   readonly wanted: () => Wanted | undefined;
   readonly refuse: () => void;
+  /** Names of those that are there then, for each update that changes something. */
+  readonly used: (readonly unknown[])[];
+  readonly take: (names: readonly string[], removed: readonly string[]) => void;
 } {
   const asked: string[] = [];
   const told: string[] = [];
+  const used: (readonly unknown[])[] = [];
+  const counted: string[] = [];
   let wanted: Wanted | undefined;
   let updates: Updates | undefined;
   const native = {
@@ -31,7 +38,12 @@ function start(): {
         return { start: () => undefined, stop: () => undefined, refresh: () => undefined, ask };
       },
     },
-    stats: { countSeldom: () => undefined },
+    stats: {
+      count: (name: string) => counted.push(name),
+      countSeldom: () => undefined,
+      countDeprecated: () => undefined,
+      tellUpdate: () => undefined,
+    },
     targets: { add: () => () => undefined },
   } as unknown as Subscribing;
   const plan = {
@@ -40,7 +52,10 @@ function start(): {
     source: { kind: 'ads', initialFetchTimeoutMs: 0 },
   } as const;
   const hosts = new VirtualHostSubscription(plan, native, host, {
-    use: () => () => undefined,
+    use: (all) => {
+      used.push(all.map(({ name }) => name));
+      return () => undefined;
+    },
     onAnswered: (names) => told.push(...names),
   });
   hosts.start(() => undefined);
@@ -50,6 +65,12 @@ function start(): {
     told,
     wanted: () => wanted,
     refuse: () => updates?.count('update_rejected'),
+    used,
+    take(names, removed) {
+      const some = names.map((name) => ({ name, message: { $type: VIRTUAL_HOST, name } }));
+      assert.equal(updates?.take(some, '1', 0, { removed }), undefined);
+      assert.equal(counted.length, used.length);
+    },
   };
 }
 
@@ -83,4 +104,13 @@ test('a virtual host is asked for once by each who has it, until an answer comes
   // Who waited before waits still.
   hosts.end();
   assert.deepEqual(told, ['r/a']);
+});
+
+test('updates tell what has changed of virtual hosts; that what is not there is gone says nothing', () => {
+  const { used, take } = start();
+  take(['r/a', 'other/a'], []);
+  take(['r/b'], []);
+  take([], ['r/c']);
+  take([], ['r/a', 'r/c', 'other/a']);
+  assert.deepEqual(used, [['r/a'], ['r/a', 'r/b'], ['r/b']]);
 });

@@ -19,6 +19,21 @@ test('of a binary file each message counts that has unknown fields', () => {
   assert.equal(countUnknownFields(issues.map((path) => unknown(path))), 3);
 });
 
+test('of binary messages each kind counts that has other unknown fields', () => {
+  const count = (...paths: readonly string[]): number =>
+    countUnknownFields(paths.map((path) => unknown(path)));
+  assert.equal(count('all[0].one["901"]', 'all[1].one["901"]'), 1);
+  assert.equal(count('all[0].one["901"]', 'all[1].one["902"]'), 2);
+  assert.equal(count('all[0].one["901"]', 'all[1].one["901"]', 'all[1].one["902"]'), 2);
+  assert.equal(count('all[0].one["901"]', 'all[1].two["901"]'), 2);
+});
+
+test('a text with the name of a value that there is not counts, too', () => {
+  const value = { ...unknown('a', 'x.yaml'), code: 'unknown_value' as const };
+  assert.equal(countUnknownFields([value]), 1);
+  assert.equal(countUnknownFields([value, unknown('b', 'x.yaml')]), 1);
+});
+
 test('other issues do not count', () => {
   assert.equal(countUnknownFields([{ severity: 'warning', path: 'a', message: 'late' }]), 0);
 });

@@ -44,8 +44,10 @@ test('a cluster of nothing but a name gets the defaults of the real server', () 
     );
   }
   assert.deepEqual(compiled.update.assignments, [
-    { cluster_name: 'origin', hosts: [], overprovisioning_factor_pct: 140 },
+    { cluster_name: 'origin', hosts: [], overprovisioning_factor_pct: 140, shows_members: false },
   ]);
+  const { compiled: named } = clusterOf({ load_assignment: { endpoints: [{}] } });
+  assert.equal(named.update.assignments?.[0]?.shows_members, true);
 });
 
 test('how many requests a connection serves is said in one place', () => {

@@ -111,6 +111,14 @@ test('a default that nobody waits for stands there from the start', () => {
   assert.deepEqual(chain?.echo, {});
 });
 
+test('a filter without a default, too, may be one that nobody waits for', () => {
+  const { issues, compiled } = listener([
+    later('echo', [ECHO], { apply_default_config_without_warming: true }),
+  ]);
+  assert.deepEqual(issues, []);
+  assert.equal(compiled.discovered[0]?.needsNoWarming, true);
+});
+
 test('a listener filter that comes later has a place of its own', () => {
   const { plan, issues, compiled } = listener([echo], {
     listener_filters: [

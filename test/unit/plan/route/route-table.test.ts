@@ -192,10 +192,12 @@ test('the body of a direct response may be a file, and may not be too long', (co
     `error routes[0].direct_response.body.filename: file ${filename}.gone does not exist`,
   ]);
   const watched = { watched_directory: { path: folder } };
-  assert.match(
-    respond({ filename, ...watched }).issues.join(),
-    /watched_directory .*not supported/,
-  );
+  const followed = respond({ filename, ...watched }).route?.direct_response?.format;
+  const [piece] = followed?.format?.pieces ?? [];
+  assert.equal(Buffer.from(piece?.live_text?.value ?? []).toString(), 'hello');
+  assert.equal(followed?.content_type, 'text/plain');
+  const gone = { watched_directory: { path: `${folder}/gone` } };
+  assert.match(respond({ filename, ...gone }).issues.join(), /unable to add filesystem watch/);
   assert.deepEqual(respond({ inline_string: 'hello', ...watched }).issues, []);
   assert.deepEqual(respond({ inline_string: 'x'.repeat(5000) }).issues, [
     'error routes[0].direct_response.body: response body size is 5000 bytes; maximum is 4096',
