@@ -198,7 +198,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
       this.#retries?.onAnswer(final);
       this.#retries = undefined;
       this.#kept = [];
-      this.#pool.stats.countAnswer(httpStatus);
+      this.#pool.stats.countAnswer(httpStatus, connection.host, headers);
       if (final) this.#conclude(connection, final);
     };
     const take = (piece: Buffer): void => {
@@ -255,7 +255,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
       this.#pause(delayMs);
       return;
     }
-    if (!this.#isAnswered) this.#pool.stats.countAnswer(503);
+    if (!this.#isAnswered) this.#pool.stats.countAnswer(503, this.#connection?.host);
     this.#leave();
     this.#events.onEnd(status);
   }

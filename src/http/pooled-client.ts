@@ -6,7 +6,7 @@ import { unawaited } from '../base/bugs.js';
 import { monotonicMs } from '../base/clock.js';
 import { undici } from '../base/late-modules.js';
 import { LONGEST_TIMER_MS, startTimeout } from '../base/timers.js';
-import type { ClusterStats } from '../grpc/cluster-stats.js';
+import type { AnswerHeaders, ClusterStats } from '../grpc/cluster-stats.js';
 import { ConnectionCounts } from '../grpc/connection-counts.js';
 import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
@@ -36,14 +36,22 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** In place of a host's. */
+/** In place of that of `host`, or of any. */
 export function answered(
   stats: ClusterStats,
   status: number,
   isRetried?: HttpRequest['isRetried'],
+  host?: ControlHost,
 ): HttpAnswer {
-  if (!isRetried?.(status)) stats.countAnswer(status);
+  if (!isRetried?.(status)) stats.countAnswer(status, host);
   return { status, body: Buffer.alloc(0) };
+}
+
+/** What is counted of an answer that came whole. */
+interface Answered {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly tookMs: number;
 }
 
 /** Requests that one connection of HTTP/2 carries at a time. */
@@ -133,7 +141,8 @@ export class PooledClient {
       status = answer.statusCode;
       // Whether somebody reads it or not: the connection goes on behind it.
       const whole = await this.#readAll(answer.body);
-      this.#onAnswer(request, status, monotonicMs() - startMs);
+      const tookMs = monotonicMs() - startMs;
+      this.#onAnswer(request, { status, headers: answer.headers, tookMs });
       return { status, body: whole };
     } catch {
       return this.#onFailure(request, status !== undefined);
@@ -220,13 +229,12 @@ export class PooledClient {
     this.#stats.countOn(this.#host, 'rq_active', -1);
   }
 
-  #onAnswer({ isRetried }: HttpRequest, status: number, tookMs: number): void {
+  #onAnswer({ isRetried }: HttpRequest, { status, headers, tookMs }: Answered): void {
     this.#onOver();
     const stats = this.#stats;
-    if (!isRetried?.(status)) stats.countAnswer(status);
+    if (!isRetried?.(status)) stats.countAnswer(status, this.#host, headers);
     stats.countOn(this.#host, status >= 500 ? 'rq_error' : 'rq_success');
-    stats.record('upstream_rq_time', tookMs);
-    stats.record('internal.upstream_rq_time', tookMs);
+    stats.recordAnswerTime(tookMs, this.#host, headers);
   }
 
   #onFailure(request: HttpRequest, hasBegun: boolean): HttpAnswer | undefined {
@@ -246,7 +254,7 @@ export class PooledClient {
       this.close();
     }
     if (hasBegun) return undefined;
-    return answered(stats, isLate ? 504 : 503, request.isRetried);
+    return answered(stats, isLate ? 504 : 503, request.isRetried, this.#host);
   }
 
   #giveUpWaiting(request: HttpRequest): HttpAnswer {

@@ -27,6 +27,7 @@ async function start(t: TestContext, statuses: readonly number[], retries: numbe
     takeBudget: () => true,
     returnBudget: () => undefined,
     countAnswer: (_: string, status: number) => answers.push(status),
+    recordAnswerTime: () => undefined,
     clusterPrefix: () => '',
   } as unknown as ClusterNative;
   const fetcher = new HttpFetcher(native, {

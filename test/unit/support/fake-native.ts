@@ -210,6 +210,9 @@ export class FakeNative implements NativeProxy {
   countAnswer(cluster: string, status: number): void {
     this.#add(`${cluster} ${status}`, 1);
   }
+  recordAnswerTime(cluster: string): void {
+    this.#add(`${cluster} times`, 1);
+  }
   takeBudget(cluster: string, budget: ClusterBudget): boolean {
     this.#add(`${cluster} ${budget}`, 1);
     return true;
