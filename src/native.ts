@@ -147,8 +147,27 @@ export interface NativeProxy extends StatsAddon {
     counter: HostCounter,
     amount: number,
   ): void;
-  /** Counts an answer that the control plane got of a cluster, by its status: one that is retried, or the last. */
-  countAnswer(cluster: string, status: number, isRetried: boolean): void;
+  /** Counts an answer of a cluster, by its status, that the control plane asks for again. */
+  countRetried(cluster: string, status: number): void;
+  /**
+   * Counts an answer that the control plane got of a cluster: by its status, and by what `address` and
+   * `port` say of the host, where one has answered or broken off. `isCanary`: it says so itself.
+   */
+  countAnswer(
+    cluster: string,
+    status: number,
+    address?: string,
+    port?: number,
+    isCanary?: boolean,
+  ): void;
+  /** How long the host took for one. */
+  recordAnswerTime(
+    cluster: string,
+    ms: number,
+    address: string,
+    port: number,
+    isCanary: boolean,
+  ): void;
   /**
    * Takes one of the budget, which returnBudget() gives back. Whether one was left: if not, one is
    * taken only with `beyond`.

@@ -33,6 +33,18 @@ upstream::OwnedCounter* counterOf(upstream::HostCounters& counters, std::string_
   return nullptr;
 }
 
+// Null: the cluster has no host of this address and port, or has it no more.
+upstream::Host* hostOf(const upstream::Cluster& cluster, const Napi::Value& address,
+                       const Napi::Value& port) {
+  if (!cluster.hosts() || address.IsUndefined()) return nullptr;
+  const std::string ip = address.ToString().Utf8Value();
+  const uint32_t number = port.ToNumber().Uint32Value();
+  for (const auto& host : cluster.hosts()->hosts()) {
+    if (host->address().port() == number && host->address().ip() == ip) return host.get();
+  }
+  return nullptr;
+}
+
 // Of the default priority; null: there is no budget of this name.
 upstream::Budget* budgetOf(upstream::Cluster& cluster, std::string_view name) {
   upstream::Limits& limits = cluster.limits(0);
@@ -59,22 +71,16 @@ Napi::Value ProxyClusters::chooseHost(const Napi::CallbackInfo& info) {
 
 void ProxyClusters::hostAdd(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
-  if (!cluster || !cluster->hosts()) return;
-  const std::string address = info[1].ToString().Utf8Value();
-  const uint32_t port = info[2].ToNumber().Uint32Value();
+  upstream::Host* const host = cluster ? hostOf(*cluster, info[1], info[2]) : nullptr;
+  if (!host) return;
   const std::string counter = info[3].ToString().Utf8Value();
-  const int64_t amount = info[4].ToNumber().Int64Value();
-  for (const auto& host : cluster->hosts()->hosts()) {
-    if (host->address().port() != port || host->address().ip() != address) continue;
-    upstream::OwnedCounter* owned = counterOf(host->controlCounters(), counter);
-    if (!owned) {
-      fail(info.Env(), "hosts have no counter '" + counter + "'");
-      return;
-    }
-    // Unsigned numbers wrap: to add -1 is to take 1 away.
-    owned->add(static_cast<uint64_t>(amount));
+  upstream::OwnedCounter* owned = counterOf(host->controlCounters(), counter);
+  if (!owned) {
+    fail(info.Env(), "hosts have no counter '" + counter + "'");
     return;
   }
+  // Unsigned numbers wrap: to add -1 is to take 1 away.
+  owned->add(static_cast<uint64_t>(info[4].ToNumber().Int64Value()));
 }
 
 Napi::Value ProxyClusters::takeBudget(const Napi::CallbackInfo& info) {
@@ -106,13 +112,42 @@ void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
   if (!cluster) return;
   const auto status = static_cast<uint16_t>(info[1].ToNumber().Uint32Value());
   stats::Block<stats::Cluster>& stats = cluster->stats();
-  if (info[2].ToBoolean()) {
-    stats.countOwnResponse(stats::CodeVariant::Retry, status);
-    return;
-  }
   stats.shard(0)->add(stats::Cluster::Counter::UpstreamRqCompleted);
   stats.countOwnResponse(stats::CodeVariant::All, status);
   stats.countOwnResponse(stats::CodeVariant::Internal, status);
+  const upstream::Host* const host = hostOf(*cluster, info[2], info[3]);
+  if (!host) return;
+  if (info[4].ToBoolean() || host->settings().canary) {
+    stats.countOwnResponse(stats::CodeVariant::Canary, status);
+  }
+  if (auto* const zone = host->zoneStats()) {
+    zone->countOwnResponse(stats::CodeVariant::All, status);
+  }
+}
+
+void ProxyClusters::countRetried(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster) return;
+  const auto status = static_cast<uint16_t>(info[1].ToNumber().Uint32Value());
+  cluster->stats().countOwnResponse(stats::CodeVariant::Retry, status);
+}
+
+void ProxyClusters::recordAnswerTime(const Napi::CallbackInfo& info) {
+  using Histogram = stats::Cluster::Histogram;
+  const auto cluster = find(info[0]);
+  if (!cluster) return;
+  const auto ms = static_cast<uint64_t>(info[1].ToNumber().Int64Value());
+  stats::Shard<stats::Cluster>& stats = *cluster->stats().shard(0);
+  stats.record(Histogram::UpstreamRqTime, ms);
+  stats.record(Histogram::InternalUpstreamRqTime, ms);
+  const upstream::Host* const host = hostOf(*cluster, info[2], info[3]);
+  if (!host) return;
+  if (info[4].ToBoolean() || host->settings().canary) {
+    stats.record(Histogram::CanaryUpstreamRqTime, ms);
+  }
+  if (auto* const zone = host->zoneStats()) {
+    zone->shard(0)->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
+  }
 }
 
 void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {

@@ -28,6 +28,8 @@ class ProxyClusters {
   // Of a host that is gone nothing is counted any more.
   void hostAdd(const Napi::CallbackInfo& info);
   void countAnswer(const Napi::CallbackInfo& info);
+  void countRetried(const Napi::CallbackInfo& info);
+  void recordAnswerTime(const Napi::CallbackInfo& info);
   // Takes one of a budget of the default priority, or gives one back. Whether there was one left;
   // where none is, one is taken only if asked to go beyond.
   Napi::Value takeBudget(const Napi::CallbackInfo& info);

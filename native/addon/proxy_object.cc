@@ -57,6 +57,8 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::chooseHost>("chooseHost"),
                          method<&ProxyClusters::hostAdd>("hostAdd"),
                          method<&ProxyClusters::countAnswer>("countAnswer"),
+                         method<&ProxyClusters::countRetried>("countRetried"),
+                         method<&ProxyClusters::recordAnswerTime>("recordAnswerTime"),
                          method<&ProxyClusters::takeBudget>("takeBudget"),
                          method<&ProxyClusters::returnBudget>("returnBudget"),
                          method<&ProxyClusters::addHttp2Stats>("addHttp2Stats"),

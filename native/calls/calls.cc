@@ -1,5 +1,6 @@
 #include "calls/calls.h"
 
+#include "base/base64.h"
 #include "calls/exchange.h"
 #include "http/grpc_frames.h"
 #include "http/grpc_timeout.h"
@@ -47,6 +48,21 @@ namespace {
 
 const format::FormatContext kNothing;
 
+// What is binary, as its name says, is sent as Base64, which the client of Google's does not pad
+// (gRPC over HTTP/2, Custom-Metadata).
+void encodeBinary(Calls& calls, const Service& service) {
+  std::string& text = calls.text();
+  for (http::HeaderEntry& entry : calls.headers()) {
+    if (!entry.name().ends_with("-bin")) continue;
+    text.clear();
+    Base64Writer writer;
+    writer.add(entry.value(), &text);
+    writer.finish(&text);
+    while (service.isGoogle() && text.ends_with('=')) text.pop_back();
+    entry.setValue(calls.arena().copy(text));
+  }
+}
+
 // What all calls of gRPC say.
 CallHead grpcHead(Calls& calls, const Service& service, std::string_view path, bool has_timeout,
                   const format::FormatContext* about,
@@ -66,6 +82,7 @@ CallHead grpcHead(Calls& calls, const Service& service, std::string_view path, b
   for (const route::MutationList* const own : more) {
     own->apply(headers, about ? *about : kNothing, arena);
   }
+  if (!service.metadata.empty() || !more.empty()) encodeBinary(calls, service);
   return {"POST", path, service.plan.authority, &headers};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/arena.h"
@@ -36,6 +37,8 @@ class Calls {
   }
   // Of what such a head points to; reset by whoever begins a call.
   Arena& arena() { return arena_; }
+  // What is written before its length is known; keeps its memory.
+  std::string& text() { return text_; }
 
   // A call of gRPC that nobody waits for: whatever becomes of it. As Call::askGrpc().
   void tellGrpc(std::shared_ptr<const Service> service, std::string_view path,
@@ -68,6 +71,7 @@ class Calls {
   stats::Shard<stats::AsyncClient>* stats_ = nullptr;
   std::unique_ptr<http::HeaderMap> headers_;
   Arena arena_{1024};
+  std::string text_;
   List<Exchange> active_;
   net::RestingPool<Exchange> resting_;
 };

@@ -379,7 +379,8 @@ void Exchange::rest() {
   status_ = 0;
   is_request_complete_ = is_local_ = is_broken_ = has_ended_ = false;
   waits_for_name_ = false;
-  has_head_ = told_head_ = tells_writable_ = awaits_grpc_status_ = false;
+  has_head_ = told_head_ = tells_writable_ = false;
+  awaits_grpc_status_ = is_canary_ = false;
   calls.give(*this);
 }
 

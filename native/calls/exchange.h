@@ -159,6 +159,7 @@ class Exchange final : public ListNode<Exchange>,
   // Its head has come, and was told.
   bool has_head_ = false;
   bool awaits_grpc_status_ = false;
+  bool is_canary_ = false;
   bool told_head_ = false;
   bool tells_writable_ = false;
 };

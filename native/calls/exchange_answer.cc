@@ -53,7 +53,7 @@ void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& hea
     countGrpcAnswer(&head.headers);
   }
   upstream::countStatus(answerOf(&attempt.host()), head.status);
-  upstream::countCanary(answerOf(&attempt.host()), head.headers, head.status);
+  is_canary_ = upstream::countCanary(answerOf(&attempt.host()), head.headers, head.status);
   attempt.try_deadline = net::kNever;
   has_head_ = true;
   status_ = head.status;
@@ -129,7 +129,7 @@ void Exchange::readGrpcStatus(const HeaderMap& headers) {
 void Exchange::answerComplete() {
   if (!is_request_complete_) return;
   const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-  upstream::recordTime(answerOf(&attempt_.host()), ms);
+  upstream::recordTime(answerOf(&attempt_.host()), ms, is_canary_);
 }
 
 void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {

@@ -238,7 +238,7 @@ void Mirror::onAttemptWritable(upstream::Attempt&) {
 void Mirror::onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) {
   if (counts_no_answers_) return;
   count(head.status, &attempt.host());
-  upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
+  countCanary(head);
 }
 
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
@@ -253,9 +253,7 @@ void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head,
   }
   charge(head.status, &attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
-  if (!counts_no_answers_) {
-    upstream::countCanary({*cluster_, &attempt.host(), true}, head.headers, head.status);
-  }
+  if (!counts_no_answers_) countCanary(head);
   const bool has_failed = head.status / 100 == 5;
   awaits_grpc_status_ = is_grpc_ && !has_failed && !end;
   if (is_grpc_ && !has_failed && end) {
@@ -277,10 +275,15 @@ void Mirror::onAttemptTrailers(upstream::Attempt& attempt, HeaderMap& trailers) 
   answerComplete();
 }
 
+void Mirror::countCanary(const http::ResponseHead& head) {
+  const upstream::AnswerOf answer{*cluster_, &attempt_.host(), true};
+  is_canary_ |= upstream::countCanary(answer, head.headers, head.status);
+}
+
 void Mirror::answerComplete() {
   if (request_complete_ && !counts_no_answers_) {
     const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-    upstream::recordTime({*cluster_, &attempt_.host(), true}, ms);
+    upstream::recordTime({*cluster_, &attempt_.host(), true}, ms, is_canary_);
   }
   // It may have been answered before it was whole.
   holdUpNoLonger();
@@ -402,7 +405,7 @@ void Mirror::restIfOver() {
   status_ = 0;
   has_body_ = request_complete_ = is_upgrade_ = is_websocket_ = speaks_http2_ = is_grpc_ =
       awaits_grpc_status_ = false;
-  is_canceled_ = is_broken_ = has_broken_head_ = false;
+  is_canceled_ = is_broken_ = has_broken_head_ = is_canary_ = false;
   wanted_.reset();
   context.mirrors.give(*this, context.loop());
 }

@@ -86,6 +86,7 @@ class Mirror final : public ListNode<Mirror>,
   void charge(uint16_t status, const upstream::Host* host = nullptr);
   // No host is asked; `flag`: what its span says of that.
   void refuse(std::string_view flag);
+  void countCanary(const http::ResponseHead& head);
   // As its router's options have it.
   void count(uint16_t status, const upstream::Host* host);
   void countHost(upstream::Host& host, bool is_well);
@@ -146,6 +147,7 @@ class Mirror final : public ListNode<Mirror>,
   bool counts_no_answers_ = false;
   bool counts_no_grpc_failures_ = false;
   bool awaits_grpc_status_ = false;
+  bool is_canary_ = false;
   // It was given up; its answer broke off.
   bool is_canceled_ = false;
   bool is_broken_ = false;

@@ -338,8 +338,7 @@ void Router::answerComplete(Attempt& attempt) {
   }
   if (!isCounted() || info_.request_forwarded_us == 0) return;
   const uint64_t ms = (loop().nowMicros() - info_.request_forwarded_us) / 1000;
-  upstream::recordTime({*info_.cluster, info_.host, info_.is_internal}, ms);
-  if (is_canary_) clusterStats().record(ClusterHistogram::CanaryUpstreamRqTime, ms);
+  upstream::recordTime({*info_.cluster, info_.host, info_.is_internal}, ms, is_canary_);
   forEachGroup(
       [ms](auto& group) { group.record(stats::VirtualCluster::Histogram::UpstreamRqTime, ms); });
 }

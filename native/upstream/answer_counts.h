@@ -34,13 +34,15 @@ inline void countStatus(const AnswerOf& answer, uint16_t status, bool is_plain =
   if (auto* const zone = answer.zone()) zone->countResponse(CodeVariant::All, status);
 }
 
-inline void recordTime(const AnswerOf& answer, uint64_t ms) {
+// `is_canary`: countCanary() has said so of the answer.
+inline void recordTime(const AnswerOf& answer, uint64_t ms, bool is_canary) {
   using Histogram = stats::Cluster::Histogram;
   stats::Shard<stats::Cluster>& stats = answer.cluster.stats();
   stats.record(Histogram::UpstreamRqTime, ms);
   stats.record(
       answer.is_internal ? Histogram::InternalUpstreamRqTime : Histogram::ExternalUpstreamRqTime,
       ms);
+  if (is_canary) stats.record(Histogram::CanaryUpstreamRqTime, ms);
   if (auto* const zone = answer.zone()) {
     zone->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
   }

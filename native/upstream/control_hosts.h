@@ -4,11 +4,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/random.h"
 #include "upstream/balancer.h"
 #include "upstream/cluster.h"
+#include "upstream/subset_balancer.h"
 
 namespace fairlead::upstream {
 
@@ -22,13 +24,17 @@ class ControlHosts {
 
  private:
   struct Entry {
-    Entry(const std::shared_ptr<Cluster>& of, unsigned thread, Random& random)
-        : cluster(of), balancer(of->balancerSettings(), thread, random) {}
+    Entry(const std::shared_ptr<Cluster>& of, unsigned thread, Random& random);
+    void setHosts();
+    // Connections of the control plane ask for no labels.
+    Choice choose() { return subsets ? subsets->choose({}, nullptr) : balancer.choose(); }
 
-    // Does not keep one that has been removed.
+    // Does not keep one that has been removed, of which nobody chooses any more.
     const std::weak_ptr<Cluster> cluster;
     std::shared_ptr<const HostSet> hosts;
     Balancer balancer;
+    // Of a cluster with subsets.
+    std::optional<SubsetBalancer> subsets;
   };
 
   const unsigned thread_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "upstream/choice_counts.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::upstream {
@@ -215,7 +216,7 @@ HttpPool* WorkerCluster::chooseElsewhere(http::Version client, const HostWish& w
       member.countRefused(choice);
       continue;
     }
-    member.countChoice(choice);
+    countChoice(member.stats(), choice);
     if (!choice.host) break;
     return &member.poolOf(*choice.host, member.protocolFor(client));
   }
@@ -311,49 +312,14 @@ HttpPool* WorkerCluster::poolOf(const Choice& choice, http::Version client) {
 }
 
 void WorkerCluster::count(const Choice& choice) {
-  countChoice(choice);
+  countChoice(stats(), choice);
   if (!choice.host) stats().add(Counter::UpstreamCxNoneHealthy);
 }
 
 // Balancers without hashes draw anew; the subset stays.
 void WorkerCluster::countRefused(Choice choice) {
   choice.subset = Choice::Subset::None;
-  if (!goesByHash()) countChoice(choice);
-}
-
-void WorkerCluster::countChoice(const Choice& choice) {
-  using Verdict = ZoneRouting::Verdict;
-  if (choice.panicked) stats().add(Counter::LbHealthyPanic);
-  if (choice.local_cluster_panics) stats().add(Counter::LbLocalClusterNotOk);
-  switch (choice.zone) {
-    case Verdict::None:
-      break;
-    case Verdict::AllDirectly:
-      stats().add(Counter::LbZoneRoutingAllDirectly);
-      break;
-    case Verdict::Sampled:
-      stats().add(Counter::LbZoneRoutingSampled);
-      break;
-    case Verdict::NoCapacityLeft:
-      stats().add(Counter::LbZoneNoCapacityLeft);
-      [[fallthrough]];
-    case Verdict::CrossZone:
-      stats().add(Counter::LbZoneRoutingCrossZone);
-      break;
-  }
-  switch (choice.subset) {
-    case Choice::Subset::None:
-      break;
-    case Choice::Subset::Selected:
-      stats().add(Counter::LbSubsetsSelected);
-      break;
-    case Choice::Subset::Fallback:
-      stats().add(Counter::LbSubsetsFallback);
-      break;
-    case Choice::Subset::Panic:
-      stats().add(Counter::LbSubsetsFallbackPanic);
-      break;
-  }
+  if (!goesByHash()) countChoice(stats(), choice);
 }
 
 http::ClientProtocol WorkerCluster::protocolFor(http::Version client) const {

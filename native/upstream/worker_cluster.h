@@ -202,7 +202,6 @@ class WorkerCluster : private net::Deferred {
   Host* chooseAhead();
   void count(const Choice& choice);
   // But for that there is no host.
-  void countChoice(const Choice& choice);
   // One that the request would not have: another is chosen in its place.
   void countRefused(Choice choice);
   HttpPool* poolOf(const Choice& choice, http::Version client);

@@ -1,6 +1,7 @@
 // What connections of the control plane count on their cluster and its hosts, as a worker would.
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { ownHeader } from '../base/own-headers.js';
 import type { ClusterBudget, ControlHost, HostCounter, NativeProxy } from '../native.js';
 
 /** The statistics that a cluster is counted in. */
@@ -10,6 +11,8 @@ export interface StatsHost {
   record(name: string, value: number): void;
 }
 
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 export type ClusterNative = Pick<
   NativeProxy,
   | 'chooseHost'
@@ -17,6 +20,8 @@ export type ClusterNative = Pick<
   | 'takeBudget'
   | 'returnBudget'
   | 'countAnswer'
+  | 'countRetried'
+  | 'recordAnswerTime'
   | 'addHttp2Stats'
   | 'addGoogleGrpcStats'
   | 'removeStats'
@@ -32,6 +37,10 @@ const CURVES: Readonly<Record<string, string>> = {
 };
 
 const HELD = ['outbound_frames_active', 'pending_send_bytes'];
+
+function saysCanary(headers?: AnswerHeaders): boolean {
+  return headers?.[ownHeader('upstream-canary')] === 'true';
+}
 
 export class ClusterStats {
   readonly #cluster: string;
@@ -127,8 +136,20 @@ export class ClusterStats {
     this.#stats.count('http.async-client.rq_total');
   }
 
-  countAnswer(status: number, isRetried = false): void {
-    this.#native.countAnswer(this.#cluster, status, isRetried);
+  /** Of an answer that is asked for again. */
+  countRetried(status: number): void {
+    this.#native.countRetried(this.#cluster, status);
+  }
+
+  /** `host`: that has answered, with these headers, or has not; undefined: none was asked. */
+  countAnswer(status: number, host?: ControlHost, headers?: AnswerHeaders): void {
+    const isCanary = saysCanary(headers);
+    this.#native.countAnswer(this.#cluster, status, host?.address, host?.port, isCanary);
+  }
+
+  recordAnswerTime(ms: number, { address, port }: ControlHost, headers: AnswerHeaders): void {
+    const rounded = Math.round(ms);
+    this.#native.recordAnswerTime(this.#cluster, rounded, address, port, saysCanary(headers));
   }
 
   /** Statistics of HTTP/2 are there from the first connection on. */

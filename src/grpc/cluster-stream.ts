@@ -204,7 +204,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
       this.#retries?.onAnswer(final);
       this.#retries = undefined;
       this.#kept = [];
-      this.#pool.stats.countAnswer(httpStatus);
+      this.#pool.stats.countAnswer(httpStatus, connection.host, headers);
       if (final) this.#conclude(connection, final);
     };
     const take = (piece: Buffer): void => {
@@ -261,7 +261,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
       this.#pause(delayMs);
       return;
     }
-    if (!this.#isAnswered) this.#pool.stats.countAnswer(503);
+    if (!this.#isAnswered) this.#pool.stats.countAnswer(503, this.#connection?.host);
     this.#leave();
     this.#events.onEnd(status);
   }
@@ -270,7 +270,7 @@ export class ClusterStream implements GrpcStream, PoolUser {
   #retryOn(stream: ClientHttp2Stream, final: GrpcStatus | undefined, httpStatus: number): boolean {
     const delayMs = this.#retries?.nextAfter(final, httpStatus);
     if (delayMs === undefined) return false;
-    this.#pool.stats.countAnswer(httpStatus, true);
+    this.#pool.stats.countRetried(httpStatus);
     this.#stream = undefined;
     stream.close();
     this.#pause(delayMs);

@@ -1,4 +1,5 @@
 // Posts to the hosts of a cluster, as the real server's own client sends them.
+import { octetsOf } from '../base/octets.js';
 import { ownHeader } from '../base/own-headers.js';
 import { timeoutSignal } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
@@ -9,6 +10,7 @@ export interface HttpPost {
   /** What the host is asked for. */
   readonly host: string;
   readonly path: string;
+  /** Each character of a value is one byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
   /** 0: no limit. */
@@ -56,7 +58,7 @@ export class ClusterHttp {
     this.#pool.stats?.countCall();
     const answer = await this.#pool.ask({
       method: 'POST',
-      path: post.path,
+      path: octetsOf(post.path),
       headers: headersOf(post, this.#localAddress),
       body: post.body,
       ...(post.isSized && { isSized: true }),
@@ -72,7 +74,7 @@ export class ClusterHttp {
 
 function headersOf(post: HttpPost, localAddress: string): Record<string, string> {
   return {
-    host: post.host,
+    host: octetsOf(post.host),
     [ownHeader('internal')]: 'true',
     'x-forwarded-for': localAddress,
     ...(post.timeoutMs > 0 && { [ownHeader('expected-rq-timeout-ms')]: String(post.timeoutMs) }),

@@ -6,7 +6,7 @@ import { unawaited } from '../base/bugs.js';
 import { monotonicMs } from '../base/clock.js';
 import { undici } from '../base/late-modules.js';
 import { LONGEST_TIMER_MS, startTimeout } from '../base/timers.js';
-import type { ClusterStats } from '../grpc/cluster-stats.js';
+import type { AnswerHeaders, ClusterStats } from '../grpc/cluster-stats.js';
 import { ConnectionCounts } from '../grpc/connection-counts.js';
 import { dial } from '../grpc/dial.js';
 import type { ControlHost } from '../native.js';
@@ -36,14 +36,22 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** In place of a host's. */
+/** In place of that of `host`, or of any. */
 export function answered(
   stats: ClusterStats,
   status: number,
   isRetried?: HttpRequest['isRetried'],
+  host?: ControlHost,
 ): HttpAnswer {
-  if (!isRetried?.(status)) stats.countAnswer(status);
+  if (!isRetried?.(status)) stats.countAnswer(status, host);
   return { status, body: Buffer.alloc(0) };
+}
+
+/** What is counted of an answer that came whole. */
+interface Answered {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly tookMs: number;
 }
 
 /** Requests that one connection of HTTP/2 carries at a time. */
@@ -134,7 +142,8 @@ export class PooledClient {
       if (request.isRetried?.(status)) return await this.#onRetried(answer, status);
       // Whether somebody reads it or not: the connection goes on behind it.
       const whole = await this.#readAll(answer.body);
-      this.#onAnswer(status, monotonicMs() - startMs);
+      const tookMs = monotonicMs() - startMs;
+      this.#onAnswer({ status, headers: answer.headers, tookMs });
       return { status, body: whole };
     } catch {
       return this.#onFailure(request, status !== undefined);
@@ -224,7 +233,7 @@ export class PooledClient {
   /** Nobody reads the body, as in the real server: HTTP/1 has no other end for it than the connection's. */
   async #onRetried(answer: Undici.Dispatcher.ResponseData, status: number): Promise<HttpAnswer> {
     this.#onOver();
-    this.#stats.countAnswer(status, true);
+    this.#stats.countRetried(status);
     this.#stats.countOn(this.#host, 'rq_error');
     if (answer.headers['content-length'] === '0') {
       await answer.body.dump();
@@ -236,13 +245,12 @@ export class PooledClient {
     return { status, body: Buffer.alloc(0) };
   }
 
-  #onAnswer(status: number, tookMs: number): void {
+  #onAnswer({ status, headers, tookMs }: Answered): void {
     this.#onOver();
     const stats = this.#stats;
-    stats.countAnswer(status);
+    stats.countAnswer(status, this.#host, headers);
     stats.countOn(this.#host, status >= 500 ? 'rq_error' : 'rq_success');
-    stats.record('upstream_rq_time', tookMs);
-    stats.record('internal.upstream_rq_time', tookMs);
+    stats.recordAnswerTime(tookMs, this.#host, headers);
   }
 
   #onFailure(request: HttpRequest, hasBegun: boolean): HttpAnswer | undefined {
@@ -262,7 +270,7 @@ export class PooledClient {
       this.close();
     }
     if (hasBegun) return undefined;
-    return answered(stats, isLate ? 504 : 503, request.isRetried);
+    return answered(stats, isLate ? 504 : 503, request.isRetried, this.#host);
   }
 
   #giveUpWaiting(request: HttpRequest): HttpAnswer {

@@ -4,21 +4,24 @@ import type {
   envoy_config_core_v3_HttpService as HttpService,
   envoy_config_core_v3_HttpUri as HttpUri,
 } from '../../build/messages.gen.js';
+import { octetsOf } from '../base/octets.js';
 import { compileFormat } from './format/format.js';
+import { textWithoutRequest } from './format/without-request.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
-import { FormatPiece_Operator as Operator } from './plan.gen.js';
 
 const SERVICE = supportedFields<HttpService>('envoy.config.core.v3.HttpService', [
   'http_uri',
   'request_headers_to_add',
 ]);
 const URI = supportedFields<HttpUri>('envoy.config.core.v3.HttpUri', ['uri', 'cluster', 'timeout']);
-// As the real server: the last of a name is sent, whatever is said of those before it.
+// As the real server: the last of a name is sent, whatever is said of those before it, and what is
+// empty is kept.
 const OPTION = supportedFields<HeaderValueOption>('envoy.config.core.v3.HeaderValueOption', [
   'header',
   'append',
   'append_action',
+  'keep_empty_value',
 ]);
 
 export interface HttpServicePlan {
@@ -28,7 +31,7 @@ export interface HttpServicePlan {
   readonly path: string;
   /** 0: no limit. */
   readonly timeoutMs: number;
-  /** Names in lower case, each once. */
+  /** Names in lower case, each once; each character of a value is one byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -61,27 +64,25 @@ function splitUri(uri: string): { readonly host: string; readonly path: string }
     : { host: uri.slice(begin, slash), path: uri.slice(slash) };
 }
 
-/** There is no request that formats could speak of: what they ask of one reads as nothing. */
+/** Formats go before `raw_value`, which counts where there is none, and is sent as it is. */
 function compileHeaders(
   options: readonly HeaderValueOption[],
   place: Place,
 ): (readonly [string, string])[] {
-  const headers = new Map<string, string>();
+  const raw = new Map<string, string>();
+  const formatted = new Map<string, string>();
   options.forEach((option, index) => {
     const at = place.index(index);
     refuseOtherFields(at, option, OPTION);
-    const { key = '', value = '' } = option.header ?? {};
-    const compiled = compileFormat(value, 'header');
-    if ('error' in compiled) {
-      at.field('header').field('value').error(compiled.error, compiled);
+    const { key = '', value = '', raw_value } = option.header ?? {};
+    if (value === '') {
+      raw.set(key.toLowerCase(), Buffer.from(raw_value ?? []).toString('latin1'));
       return;
     }
-    const text = (compiled.format.pieces ?? [])
-      .map(({ operator, argument = '' }) =>
-        (operator ?? Operator.LITERAL) === Operator.LITERAL ? argument : '',
-      )
-      .join('');
-    headers.set(key.toLowerCase(), text);
+    const compiled = compileFormat(value, 'header');
+    const result = 'error' in compiled ? compiled : textWithoutRequest(compiled.format);
+    if ('error' in result) at.field('header').field('value').error(result.error, result);
+    else formatted.set(key.toLowerCase(), octetsOf(result.text));
   });
-  return [...headers];
+  return [...new Map([...raw, ...formatted])];
 }

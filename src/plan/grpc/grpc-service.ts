@@ -1,4 +1,5 @@
 // A gRPC service that the control plane talks to (envoy.config.core.v3.GrpcService).
+import { octetsOf } from '../../base/octets.js';
 import { ownHeader } from '../../base/own-headers.js';
 import type {
   envoy_config_core_v3_GrpcService as GrpcService,
@@ -170,13 +171,10 @@ function compileMetadata(
       at.field('value').error(checked.error, checked);
       return;
     }
-    metadata.set(name, name.endsWith('-bin') ? Buffer.from(value) : latin1(value));
+    metadata.set(name, name.endsWith('-bin') ? Buffer.from(value) : octetsOf(value));
   });
   return [...metadata];
 }
-
-/** Headers are bytes: Node writes a character of a header's value as one. */
-const latin1 = (value: string): string => Buffer.from(value).toString('latin1');
 
 /** Why HTTP/2, or the gRPC library, does not take the header. */
 function whyIllegal(name: string, value: string, isGoogle: boolean): string | undefined {

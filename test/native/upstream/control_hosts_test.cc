@@ -25,7 +25,12 @@ class Story {
       host.health = health;
       hosts.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), kWorkers));
     }
-    cluster_->setHosts(std::make_shared<const HostSet>(std::move(hosts), nullptr, 50, 140));
+    auto set = std::make_shared<HostSet>(std::move(hosts), nullptr, 50, 140);
+    if (cluster_->settings().subsets) {
+      set->setSubsets(
+          std::make_shared<const SubsetIndex>(cluster_->settings(), *set, set->rules()));
+    }
+    cluster_->setHosts(std::move(set));
   }
   // 0: none.
   unsigned choosePort() {
@@ -37,12 +42,18 @@ class Story {
     return registry_.value(std::string("cluster.c.") + name).value_or(0);
   }
   void replaceCluster() { cluster_ = makeCluster(); }
+  void replaceCluster(plan::Subsets::Fallback fallback) {
+    plan::Subsets subsets;
+    subsets.fallback = fallback;
+    cluster_ = makeCluster(subsets);
+  }
 
  private:
   static constexpr unsigned kWorkers = 2;
-  std::shared_ptr<Cluster> makeCluster() {
+  std::shared_ptr<Cluster> makeCluster(std::optional<plan::Subsets> subsets = {}) {
     plan::Cluster plan;
     plan.name = "c";
+    if (subsets) plan.subsets = std::move(*subsets);
     return std::make_shared<Cluster>(plan,
                                      registry_.create<stats::Cluster>(stats::clusterScope("c")));
   }
@@ -89,6 +100,19 @@ TEST("hosts that come later are chosen from, also those of a cluster that is rep
   EXPECT_EQ(counts.size(), 2u);
   story.replaceCluster();
   EXPECT_EQ(story.choosePort(), 0u);
+}
+
+TEST(
+    "of a cluster with subsets the control plane, which asks for none, gets what its rules leave") {
+  Story story;
+  story.replaceCluster(plan::Subsets::Fallback::None);
+  story.setHosts(1);
+  EXPECT_EQ(story.choosePort(), 0u);
+  EXPECT_EQ(story.count("upstream_cx_none_healthy"), 1u);
+  story.replaceCluster(plan::Subsets::Fallback::Any);
+  story.setHosts(2);
+  EXPECT(story.choosePort() != 0);
+  EXPECT_EQ(story.count("lb_subsets_fallback"), 1u);
 }
 
 TEST("what the control plane counts on a host adds to what workers count there") {

@@ -22,6 +22,7 @@ async function played() {
     takeBudget: () => true,
     returnBudget: (_, budget) => void given.push(budget),
     countAnswer: () => undefined,
+    recordAnswerTime: () => undefined,
     addHttp2Stats: () => undefined,
     addGoogleGrpcStats: () => '',
     removeStats: () => undefined,

@@ -27,8 +27,9 @@ async function start(t: TestContext, statuses: readonly number[], retries: numbe
     hostAdd: () => undefined,
     takeBudget: () => true,
     returnBudget: () => undefined,
-    countAnswer: (_: string, status: number, isRetried: boolean) =>
-      (isRetried ? again : answers).push(status),
+    countRetried: (_: string, status: number) => again.push(status),
+    countAnswer: (_: string, status: number) => answers.push(status),
+    recordAnswerTime: () => undefined,
     clusterPrefix: () => '',
   } as unknown as ClusterNative;
   const fetcher = new HttpFetcher(native, {

@@ -23,12 +23,21 @@ async function pool(
     port: (server.address() as AddressInfo).port,
   };
   const counted = new Map<string, number>();
+  const nameOf = (ip?: string, port?: number): string =>
+    ip === undefined
+      ? 'nobody'
+      : ip === host.address && port === host.port
+        ? 'the host'
+        : 'another';
   const native = {
     chooseHost: () => host,
     hostAdd: () => undefined,
     takeBudget: (_: string, budget: string) => stats.count(`taken ${budget}`) !== undefined,
     returnBudget: (_: string, budget: string) => void stats.count(`taken ${budget}`, -1),
-    countAnswer: () => undefined,
+    countAnswer: (_: string, status: number, ip?: string, port?: number, isCanary?: boolean) =>
+      void stats.count(`${status} of ${nameOf(ip, port)}${isCanary ? ', a canary' : ''}`),
+    recordAnswerTime: (_: string, _ms: number, ip: string, port: number, isCanary: boolean) =>
+      void stats.count(`time of ${nameOf(ip, port)}${isCanary ? ', a canary' : ''}`),
     addHttp2Stats: () => undefined,
     addTo: () => true,
     addGoogleGrpcStats: () => '',
@@ -84,6 +93,24 @@ test('a cluster of HTTP/2 is asked over one connection, whatever is asked at onc
   assert.equal(counted.get('upstream_rq_pending_total'), 2);
   assert.equal(counted.get('upstream_rq_pending_active'), 0);
   assert.equal(counted.get('http2.streams_active'), 0);
+});
+
+test('answers and their times are counted as their host’s, and as a canary’s that says so', async (t) => {
+  const canary = { 'x-envoy-upstream-canary': 'true' };
+  const server = createHttp1(({ url }, response) => {
+    if (url === '/broken') response.destroy();
+    else response.writeHead(200, url === '/canary' ? canary : {}).end();
+  });
+  const { pool: http, counted } = await pool(t, server, 'HTTP/1');
+  for (const path of ['/', '/canary', '/broken']) await http.ask(get(path));
+  const answers = [...counted].filter(([name]) => name.includes(' of '));
+  assert.deepEqual(answers, [
+    ['200 of the host', 1],
+    ['time of the host', 1],
+    ['200 of the host, a canary', 1],
+    ['time of the host, a canary', 1],
+    ['503 of the host', 1],
+  ]);
 });
 
 test('a request that is late ends alone in HTTP/2, and with its connection in HTTP/1', async (t) => {

@@ -207,8 +207,14 @@ export class FakeNative implements NativeProxy {
   hostAdd(cluster: string, _: string, port: number, counter: HostCounter, amount: number): void {
     this.#add(`${cluster}:${port} ${counter}`, amount);
   }
-  countAnswer(cluster: string, status: number, isRetried: boolean): void {
-    this.#add(`${cluster} ${isRetried ? 'retried ' : ''}${status}`, 1);
+  countAnswer(cluster: string, status: number): void {
+    this.#add(`${cluster} ${status}`, 1);
+  }
+  countRetried(cluster: string, status: number): void {
+    this.#add(`${cluster} retried ${status}`, 1);
+  }
+  recordAnswerTime(cluster: string): void {
+    this.#add(`${cluster} times`, 1);
   }
   takeBudget(cluster: string, budget: ClusterBudget): boolean {
     this.#add(`${cluster} ${budget}`, 1);

@@ -49,7 +49,7 @@ plan::Ratelimit& ratelimitOf(plan::Update& plan) {
 }
 
 // RateLimitResponse, with a header for the answer.
-Origin::Script saying(uint64_t code) {
+std::string answerOf(uint64_t code) {
   ProtoWriter header;
   header.bytes(1, "x-left");
   header.bytes(2, "7");
@@ -61,12 +61,24 @@ Origin::Script saying(uint64_t code) {
   frame += message.view();
   char size[16];
   std::snprintf(size, sizeof(size), "%zx", frame.size());
-  const std::string answer =
-      "HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\ntransfer-encoding: chunked\r\n\r\n" +
-      std::string(size) + "\r\n" + frame + "\r\n0\r\ngrpc-status: 0\r\n\r\n";
-  return [answer](Socket& socket, int) {
+  return "HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\ntransfer-encoding: chunked\r\n\r\n" +
+         std::string(size) + "\r\n" + frame + "\r\n0\r\ngrpc-status: 0\r\n\r\n";
+}
+
+Origin::Script saying(uint64_t code) {
+  return [answer = answerOf(code)](Socket& socket, int) {
     while (!socket.readMessage().empty()) {
       if (!socket.write(answer)) return;
+    }
+  };
+}
+
+// Says that it is well with calls that have this line, and turns others away.
+Origin::Script wanting(std::string line) {
+  return [line = std::move(line)](Socket& socket, int) {
+    for (std::string call; !(call = socket.readMessage()).empty();) {
+      const bool is_there = call.find("\r\n" + line + "\r\n") != std::string::npos;
+      if (!socket.write(answerOf(is_there ? kFine : kTooMany))) return;
     }
   };
 }
@@ -100,6 +112,28 @@ TEST("A request beyond its limit is refused; one that nobody limits is not asked
   EXPECT(has(answer, "x-envoy-ratelimited: true\r\n"));
   EXPECT(get(proxy, "/").starts_with("HTTP/1.1 200 "));
   EXPECT_EQ(proxy.stat("cluster.limits.upstream_rq_total"), 1u);
+}
+
+TEST("Metadata of calls that is binary goes as Base64, of texts and formats") {
+  Origin origin(fine());
+  const auto statusOf = [&](bool is_google, std::string line) {
+    Origin limits(wanting(std::move(line)));
+    plan::Update plan = limiting(origin.port(), limits.port());
+    plan::Service& service = *ratelimitOf(plan).service;
+    if (is_google) service.stat_prefix = "google";
+    plan::HeaderAddition& addition = service.metadata.emplace_back();
+    addition.name = "x-user-bin";
+    addition.action = plan::HeaderAddition::Action::OverwriteOrAdd;
+    std::vector<plan::FormatPiece>& pieces = addition.value.emplace().pieces;
+    pieces.resize(2);
+    pieces[0].argument = "a ";
+    pieces[1].op = plan::FormatPiece::Operator::Req;
+    pieces[1].argument = "x-user";
+    Proxy proxy(plan);
+    return get(proxy, "/", "x-user: ann\r\n").substr(9, 3);
+  };
+  EXPECT_EQ(statusOf(false, "x-user-bin: YSBhbm4="), "200");
+  EXPECT_EQ(statusOf(true, "x-user-bin: YSBhbm4"), "200");
 }
 
 TEST("Without its service a request goes on, unless it must not") {
