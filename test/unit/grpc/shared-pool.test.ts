@@ -24,6 +24,7 @@ async function played() {
     countAnswer: () => undefined,
     recordAnswerTime: () => undefined,
     addHttp2Stats: () => undefined,
+    countRetried: () => undefined,
     addGoogleGrpcStats: () => '',
     removeStats: () => undefined,
     clusterPrefix: () => (isThere ? 'cluster.late.' : undefined),

@@ -39,6 +39,7 @@ async function pool(
     recordAnswerTime: (_: string, _ms: number, ip: string, port: number, isCanary: boolean) =>
       void stats.count(`time of ${nameOf(ip, port)}${isCanary ? ', a canary' : ''}`),
     addHttp2Stats: () => undefined,
+    countRetried: () => undefined,
     addTo: () => true,
     addGoogleGrpcStats: () => '',
     removeStats: () => undefined,
