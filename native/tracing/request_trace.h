@@ -122,6 +122,7 @@ class RequestTrace {
     uint64_t first_rx_us = 0;
     uint32_t number = 0;
     uint16_t status = 0;
+    bool is_server = false;
     bool is_canceled = false;
     bool is_failed = false;
     std::string_view failure;
