@@ -6,6 +6,7 @@
 
 #include "calls/calls.h"
 #include "http/grpc_frames.h"
+#include "http/header_syntax.h"
 #include "log/log.h"
 #include "route/retry_policy.h"
 #include "upstream/server_name.h"
@@ -132,6 +133,7 @@ void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnec
 void Exchange::sendAll(http::ClientStream& to) {
   HeaderMap& headers = calls_->headers();
   head_.restore(&headers);
+  if (isHeadBroken(headers)) return;
   const bool ends_with_head = is_request_complete_ && body_.empty();
   to.sendHead({head_.method(), head_.path(), head_.authority(), &headers}, ends_with_head);
   if (!ends_with_head && (!body_.empty() || is_request_complete_)) {
@@ -145,6 +147,17 @@ void Exchange::sendAll(http::ClientStream& to) {
   // As the real server has it, a try takes no longer than the longest pause before the next.
   attempt_.try_deadline = loop().now() + retry->max_interval_ms;
   watch(attempt_.try_deadline);
+}
+
+// What is configured to go along may be what no head can hold. As the real server, which asks a
+// host for a place first; its client's answer counts nowhere. True: it was answered.
+bool Exchange::isHeadBroken(const HeaderMap& headers) {
+  const std::optional<std::string> why =
+      http::brokenHeader(head_.method(), head_.path(), head_.authority(), headers);
+  if (!why) return false;
+  flag_ = "DPE";
+  answerLocally(503, *why);
+  return true;
 }
 
 // Its time runs from here on.

@@ -72,6 +72,7 @@ class Exchange final : public ListNode<Exchange>,
   // Whether it asks again soon: who has that name is not known yet.
   bool isNameAwaited();
   void sendAll(http::ClientStream& to);
+  bool isHeadBroken(const http::HeaderMap& headers);
   void requestComplete();
   // ---- exchange_answer.cc ----
   void readGrpcStatus(const http::HeaderMap& headers);

@@ -61,7 +61,7 @@ std::string_view shadowed(std::string_view authority, Arena& arena) {
 
 void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
                      const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
-                     net::Millis timeout_ms) {
+                     net::Millis timeout_ms, bool may_be_broken) {
   context_ = &info.context();
   sender_ = &sender;
   cluster_ = &cluster;
@@ -84,6 +84,9 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
       policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
   if (info.trace) beginTrace(info, policy, headers);
   head_.save(head.method, head.path, host, traced_ ? context_->headers : headers);
+  if (may_be_broken || !policy.changes.empty()) {
+    has_broken_head_ = http::brokenHeader(head.method, head.path, host, headers).has_value();
+  }
   if (cluster.asksRequests()) noteWanted(info, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
@@ -131,7 +134,6 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
   // Said anew of the copy, whatever became of it.
   const HeaderEntry* const expected = from.find(HeaderId::XEnvoyExpectedRqTimeoutMs);
   if (expected) headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, expected->value());
-  has_broken_head_ = http::brokenHeader({}, {}, headers).has_value();
   return headers;
 }
 
@@ -140,7 +142,6 @@ void Mirror::start() {
   if (!has_body_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) return refuse("UO");
   if (cluster_->cluster().drops(context_->upstream.random)) return refuse("DO");
-  if (has_broken_head_) return refuse({});
   if (!waitsForHost()) startAttempt();
 }
 
@@ -162,8 +163,19 @@ void Mirror::refuse(std::string_view flag) {
 void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) {
   if (traced_) traceAsked(attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
+  if (has_broken_head_) return refuseHead();
   speaks_http2_ = connection.codec().protocol() == "HTTP/2";
   sendKept();
+}
+
+// As of a request itself: its host hears nothing, and nothing counts.
+void Mirror::refuseHead() {
+  status_ = 503;
+  if (traced_) traced_->flag = "DPE";
+  giveUp();
+  dropBody();
+  holdUpNoLonger();
+  restIfOver();
 }
 
 void Mirror::sendKept() {

@@ -35,10 +35,10 @@ class Mirror final : public ListNode<Mirror>,
   Mirror() : attempt_(*this, bytes_) {}
 
   // Keeps what the copy begins with: the request as it goes out, but for its host. `timeout_ms`:
-  // for its answer, from its end on; 0: none.
+  // for its answer, from its end on; 0: none. `may_be_broken`: not all of its head came as it is.
   void prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
                const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
-               net::Millis timeout_ms);
+               net::Millis timeout_ms, bool may_be_broken);
   void start();
   void onData(std::string_view data, bool end);
   void onTrailers(http::HeaderMap& trailers);
@@ -80,6 +80,7 @@ class Mirror final : public ListNode<Mirror>,
   // For its host, or a connection to it.
   bool isWaiting() const { return names_ != nullptr || attempt_.isWaiting(); }
   void sendKept();
+  void refuseHead();
   void requestComplete();
   void answerComplete();
   // `host`: null: none was asked.
@@ -149,7 +150,7 @@ class Mirror final : public ListNode<Mirror>,
   // It was given up; its answer broke off.
   bool is_canceled_ = false;
   bool is_broken_ = false;
-  // What its policy made of its head may not be sent.
+  // No head can hold it.
   bool has_broken_head_ = false;
 };
 

@@ -113,7 +113,8 @@ class Router final : private upstream::AttemptOwner,
   // It was answered.
   bool isShed();
   bool mayBeBroken() const;
-  bool isBroken(const http::RequestHead& head);
+  bool isBroken(std::string_view method, std::string_view path, std::string_view authority,
+                const http::HeaderMap& headers);
   void answerMaintenance();
   void answerDropped();
   bool isHeldBack();
@@ -149,7 +150,8 @@ class Router final : private upstream::AttemptOwner,
   void start(Attempt& attempt, upstream::HttpPool& pool);
   // The host has the request now.
   void noteReady(Attempt& attempt, upstream::PooledConnection& connection);
-  void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+  // False: no head can hold it, and it was answered.
+  bool sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                 std::string_view authority, http::HeaderMap& headers, bool end);
   // Its authority, as this try has it.
   std::string_view restoreKeptHead(Attempt& attempt, const upstream::Host& host,

@@ -127,7 +127,9 @@ void TryFilters::sendWaiting() {
   http::ClientStream& to = *host();
   HeaderMap& headers = info().context().headers;
   head_.restore(&headers);
-  router_.sendHead(to, head_.method(), head_.path(), head_.authority(), headers, head_ends_);
+  if (!router_.sendHead(to, head_.method(), head_.path(), head_.authority(), headers, head_ends_)) {
+    return;
+  }
   head_.unset();
   body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
   if (router_.try_logs_) router_.try_logs_->onSent(*attempt_, body_.size());
