@@ -49,7 +49,7 @@ void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   noteTry();
   if (!config().upstream_logs.empty()) {
     if (!try_logs_) try_logs_ = std::make_unique<TryLogs>(info_);
-    try_logs_->begin(attempt);
+    try_logs_->begin(attempt, pool.host());
     watch(try_logs_->due());
   }
   if (const FilterList* const filters = tryFilters()) {
