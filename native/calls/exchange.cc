@@ -69,7 +69,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {
     // Of HTTP nobody begins one.
-    if (!isGrpc()) span_.reset();
+    if (!isGrpc() && span_) span_->drop();
     answerLocally(503, "Cluster not available");
     return;
   }
@@ -125,7 +125,7 @@ bool Exchange::isNameAwaited() {
 }
 
 void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
-  if (span_) asked_ = attempt.host().address().text();
+  if (isTraced()) asked_ = attempt.host().address().text();
   tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
   sendAll(*attempt.stream());
 }
@@ -186,7 +186,7 @@ void Exchange::send(std::string_view message) {
 void Exchange::finish() {
   FL_DCHECK(kind_ == Kind::GrpcStream && !is_request_complete_);
   if (has_ended_) return;
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   is_request_complete_ = true;
   requestComplete();
   if (http::ClientStream* const to = attempt_.stream()) {
@@ -341,7 +341,7 @@ void Exchange::onTryTimeout() {
 // ---- the end ----
 
 void Exchange::cancel() {
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   call_ = nullptr;
   rest();
 }
@@ -349,7 +349,7 @@ void Exchange::cancel() {
 void Exchange::leave(uint64_t ms, std::function<void()> on_time) {
   if (has_ended_) return cancel();
   // Its request's configuration may not be there for as long.
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   call_ = nullptr;
   on_time_ = std::move(on_time);
   deadline_ = loop().now() + ms;
@@ -375,7 +375,7 @@ void Exchange::rest() {
   kept_.reset();
   on_time_ = nullptr;
   bytes_ = {};
-  span_.reset();
+  if (span_) span_->drop();
   asked_.clear();
   flag_ = {};
   head_.clear();

@@ -122,13 +122,13 @@ SpanIds RequestTrace::nextChild(Random& random) {
   return ids;
 }
 
-std::unique_ptr<CallSpan> RequestTrace::beginCall(std::string_view name, uint64_t now_us,
-                                                  Random& random, std::optional<bool> is_sampled) {
-  if (is_null_) return nullptr;
+bool RequestTrace::beginCall(std::string_view name, uint64_t now_us, Random& random, CallSpan* span,
+                             std::optional<bool> is_sampled) {
+  if (is_null_) return false;
   SpanIds ids = nextChild(random);
   if (is_sampled) ids.is_sampled = *is_sampled;
-  return std::make_unique<CallSpan>(
-      CallSpan::Start{*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
+  span->begin({*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
+  return true;
 }
 
 void RequestTrace::tellHost(const void* who, http::HeaderMap& headers, std::string_view path,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "test/native/support/exchange.h"
+#include "test/native/support/http_filters.h"
 #include "test/native/test.h"
 
 namespace fairlead::test {
@@ -11,14 +12,6 @@ namespace fairlead::test {
 namespace {
 
 constexpr char kPost[] = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody";
-
-plan::HeaderChange adding(const std::string& name, const std::string& value) {
-  plan::HeaderChange change;
-  change.add.emplace();
-  change.add->name = name;
-  change.add->value.emplace().pieces.emplace_back().argument = value;
-  return change;
-}
 
 // Notes what it hears.
 Origin::Script counting(std::atomic<int>* heard) {
@@ -48,9 +41,8 @@ TEST("What a filter of tries has broken is answered here, and not tried again") 
   std::atomic<int> heard = 0;
   Origin origin(counting(&heard));
   plan::Update plan = httpPlan({origin.port()});
-  plan::HttpFilter& filter = plan.clusters[0].request_rules.emplace().http_filters.emplace_back();
-  filter.name = "changes";
-  filter.header_mutation.emplace().mutations.emplace().request.push_back(adding("x-b", "a\x01z"));
+  plan.clusters[0].request_rules.emplace().http_filters.push_back(
+      addingToRequests("x-b", "a\x01z"));
   plan::RetryPolicy& retry = actionOf(plan).retry.emplace();
   retry.num_retries = 2;
   retry.retry_on = "5xx,reset,connect-failure";
@@ -70,7 +62,7 @@ TEST("What a route has broken asks for a place at a host, and is answered here")
   Origin origin(counting(&heard));
   plan::Update plan = httpPlan({origin.port()});
   plan.route_tables[0].virtual_hosts[0].routes[0].mutations.emplace().request_add.push_back(
-      *adding("no such", "v").add);
+      *addingHeader("no such", "v").add);
   Proxy proxy(plan);
   EXPECT(ask(proxy, kGet).ends_with("invalid header name: no such"));
   EXPECT_EQ(heard, 0);
@@ -82,16 +74,8 @@ TEST("A copy that its policy has broken is sent to nobody, and its request goes 
   Origin origin(answering("own"));
   Origin shadow(counting(&heard));
   plan::Update plan = httpPlan({origin.port()});
-  plan::Cluster cluster = plan.clusters[0];
-  cluster.name = "shadow";
-  plan.clusters.push_back(cluster);
-  plan::Assignment hosts = hostsOn({shadow.port()});
-  hosts.cluster_name = "shadow";
-  plan.assignments.push_back(hosts);
-  plan::MirrorPolicy& policy = actionOf(plan).mirrors.emplace_back();
-  policy.cluster = "shadow";
-  policy.share_millionths = 1'000'000;
-  policy.request_changes.push_back(adding("x-b", "a\x01z"));
+  plan::MirrorPolicy& policy = mirrorTo(shadow.port(), plan);
+  policy.request_changes.push_back(addingHeader("x-b", "a\x01z"));
   Proxy proxy(plan);
   EXPECT(ask(proxy, kPost).ends_with("own"));
   expectUnsent(proxy, "shadow");
