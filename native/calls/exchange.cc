@@ -6,6 +6,7 @@
 
 #include "calls/calls.h"
 #include "http/grpc_frames.h"
+#include "http/header_syntax.h"
 #include "log/log.h"
 #include "route/retry_policy.h"
 #include "upstream/server_name.h"
@@ -68,7 +69,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   cluster_ = cluster ? cluster : calls.clusters().find(service.cluster.id());
   if (!cluster_) {
     // Of HTTP nobody begins one.
-    if (!isGrpc()) span_.reset();
+    if (!isGrpc() && span_) span_->drop();
     answerLocally(503, "Cluster not available");
     return;
   }
@@ -124,7 +125,7 @@ bool Exchange::isNameAwaited() {
 }
 
 void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
-  if (span_) asked_ = attempt.host().address().text();
+  if (isTraced()) asked_ = attempt.host().address().text();
   tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
   sendAll(*attempt.stream());
 }
@@ -132,6 +133,7 @@ void Exchange::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnec
 void Exchange::sendAll(http::ClientStream& to) {
   HeaderMap& headers = calls_->headers();
   head_.restore(&headers);
+  if (isHeadBroken(headers)) return;
   const bool ends_with_head = is_request_complete_ && body_.empty();
   to.sendHead({head_.method(), head_.path(), head_.authority(), &headers}, ends_with_head);
   if (!ends_with_head && (!body_.empty() || is_request_complete_)) {
@@ -145,6 +147,17 @@ void Exchange::sendAll(http::ClientStream& to) {
   // As the real server has it, a try takes no longer than the longest pause before the next.
   attempt_.try_deadline = loop().now() + retry->max_interval_ms;
   watch(attempt_.try_deadline);
+}
+
+// What is configured to go along may be what no head can hold. As the real server, which asks a
+// host for a place first; its client's answer counts nowhere. True: it was answered.
+bool Exchange::isHeadBroken(const HeaderMap& headers) {
+  const std::optional<std::string> why =
+      http::brokenHeader(head_.method(), head_.path(), head_.authority(), headers);
+  if (!why) return false;
+  flag_ = "DPE";
+  answerLocally(503, *why);
+  return true;
 }
 
 // Its time runs from here on.
@@ -173,7 +186,7 @@ void Exchange::send(std::string_view message) {
 void Exchange::finish() {
   FL_DCHECK(kind_ == Kind::GrpcStream && !is_request_complete_);
   if (has_ended_) return;
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   is_request_complete_ = true;
   requestComplete();
   if (http::ClientStream* const to = attempt_.stream()) {
@@ -328,7 +341,7 @@ void Exchange::onTryTimeout() {
 // ---- the end ----
 
 void Exchange::cancel() {
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   call_ = nullptr;
   rest();
 }
@@ -336,7 +349,7 @@ void Exchange::cancel() {
 void Exchange::leave(uint64_t ms, std::function<void()> on_time) {
   if (has_ended_) return cancel();
   // Its request's configuration may not be there for as long.
-  if (span_) endSpan(nullptr);
+  if (isTraced()) endSpan(nullptr);
   call_ = nullptr;
   on_time_ = std::move(on_time);
   deadline_ = loop().now() + ms;
@@ -362,7 +375,7 @@ void Exchange::rest() {
   kept_.reset();
   on_time_ = nullptr;
   bytes_ = {};
-  span_.reset();
+  if (span_) span_->drop();
   asked_.clear();
   flag_ = {};
   head_.clear();

@@ -72,6 +72,7 @@ class Exchange final : public ListNode<Exchange>,
   // Whether it asks again soon: who has that name is not known yet.
   bool isNameAwaited();
   void sendAll(http::ClientStream& to);
+  bool isHeadBroken(const http::HeaderMap& headers);
   void requestComplete();
   // ---- exchange_answer.cc ----
   void readGrpcStatus(const http::HeaderMap& headers);
@@ -109,6 +110,7 @@ class Exchange final : public ListNode<Exchange>,
 
   // ---- its span ----
   void beginSpan(tracing::RequestTrace& trace, const CallHead& head);
+  bool isTraced() const { return span_ && span_->isOn(); }
   // There is one.
   void endSpan(const CallAnswer* answer);
 
@@ -126,7 +128,7 @@ class Exchange final : public ListNode<Exchange>,
   upstream::WorkerCluster* cluster_ = nullptr;
   http::ByteMeter bytes_;
   upstream::Attempt attempt_;
-  // Null: it is none, or it is over.
+  // Kept from use to use; null: none was ever traced.
   std::unique_ptr<tracing::CallSpan> span_;
   // Whom it has asked, and what became of it, as spans have it.
   std::string asked_;

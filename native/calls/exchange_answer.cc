@@ -147,7 +147,7 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
   }
   if (isRetried(isWorthRetry(error))) return;
   flag_ = format::shortNameOf(upstream::flagOf(error.kind));
-  if (span_ && error.host) asked_ = error.host->address().text();
+  if (isTraced() && error.host) asked_ = error.host->address().text();
   const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
   upstream::countStatus(answerOf(error.host), status);
   std::string text = "upstream connect error or disconnect/reset before headers. reset reason: ";
@@ -293,7 +293,7 @@ void Exchange::tellEnd() {
     }
   }
   answer.bytes = bytes_;
-  if (span_) endSpan(&answer);
+  if (isTraced()) endSpan(&answer);
   Call& call = *std::exchange(call_, nullptr);
   call.exchange_ = nullptr;
   call.owner_.onCallEnd(answer);
@@ -313,8 +313,8 @@ void Exchange::beginSpan(tracing::RequestTrace& trace, const CallHead& head) {
     name.append(plan.cluster);
   }
   name.append(" egress");
-  span_ = trace.beginCall(name, loop().nowMicros(), calls_->context().random);
-  if (!span_) return;
+  if (!span_) span_ = std::make_unique<tracing::CallSpan>();
+  if (!trace.beginCall(name, loop().nowMicros(), calls_->context().random, span_.get())) return;
   if (isGrpc()) {
     span_->tag("upstream_cluster", service_->isGoogle() ? plan.stat_prefix : plan.cluster);
     span_->tag("upstream_address", plan.authority);
@@ -325,23 +325,23 @@ void Exchange::beginSpan(tracing::RequestTrace& trace, const CallHead& head) {
 
 // As the real server's clients do. `answer`: null: nobody waits for one.
 void Exchange::endSpan(const CallAnswer* answer) {
-  const std::unique_ptr<tracing::CallSpan> span = std::move(span_);
+  tracing::CallSpan& span = *span_;
   if (isGrpc() && !answer) {
-    span->tag("status", "canceled");
+    span.tag("status", "canceled");
   } else if (isGrpc()) {
-    span->tag("grpc.status_code", std::to_string(answer->grpc_status));
-    if (answer->grpc_status != 0) span->tag("error", "true");
-    call_->owner_.onCallSpan(*span, *answer);
+    span.tag("grpc.status_code", std::to_string(answer->grpc_status));
+    if (answer->grpc_status != 0) span.tag("error", "true");
+    call_->owner_.onCallSpan(span, *answer);
   } else {
-    if (!answer) span->tag("canceled", "true");
-    if (answer && is_broken_) span->tag("error.reason", "Reset");
-    if (answer) call_->owner_.onCallSpan(*span, *answer);
+    if (!answer) span.tag("canceled", "true");
+    if (answer && is_broken_) span.tag("error.reason", "Reset");
+    if (answer) call_->owner_.onCallSpan(span, *answer);
     const upstream::Cluster* const cluster = cluster_ ? &cluster_->cluster() : nullptr;
-    span->tagHttp({cluster ? std::string_view(cluster->name()) : std::string_view(),
-                   cluster ? std::string_view(cluster->observabilityName()) : std::string_view(),
-                   asked_, status_, flag_});
+    span.tagHttp({cluster ? std::string_view(cluster->name()) : std::string_view(),
+                  cluster ? std::string_view(cluster->observabilityName()) : std::string_view(),
+                  asked_, status_, flag_});
   }
-  span->end(loop().nowMicros(), calls_->context().worker, asked_);
+  span.end(loop().nowMicros(), calls_->context().worker, asked_);
 }
 
 // ---- counting ----

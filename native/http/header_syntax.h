@@ -41,11 +41,7 @@ inline bool isWord(std::string_view text) {
 
 // Why no host may be sent such a head, which its route or filters have changed, as clients are
 // told; nothing: it may.
-std::optional<std::string> brokenHeader(std::string_view path, std::string_view authority,
-                                        const HeaderMap& headers);
-inline std::optional<std::string> brokenHeader(const RequestHead& head) {
-  if (!isToken(head.method)) return "invalid header value for: :method";
-  return brokenHeader(head.path, head.authority, head.headers);
-}
+std::optional<std::string> brokenHeader(std::string_view method, std::string_view path,
+                                        std::string_view authority, const HeaderMap& headers);
 
 }  // namespace fairlead::http

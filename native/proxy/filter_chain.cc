@@ -339,8 +339,11 @@ void FilterChain::Link::describe(format::FormatContext* context) const {
 
 tracing::RequestTrace* FilterChain::Link::trace() const { return chain.owner_.info().trace; }
 
+bool FilterChain::Link::hasClient() const { return chain.owner_.info().downstream != nullptr; }
+
 const net::Address& FilterChain::Link::peer() const {
-  return chain.owner_.info().downstream->remote();
+  static const net::Address* const kNobody = new net::Address;
+  return hasClient() ? chain.owner_.info().downstream->remote() : *kNobody;
 }
 
 std::shared_ptr<void>& FilterChain::Link::keptByConnection(uint64_t number) {

@@ -91,6 +91,7 @@ class FilterChain {
     std::string_view clusterName() const override;
     void describe(format::FormatContext* context) const override;
     tracing::RequestTrace* trace() const override;
+    bool hasClient() const override;
     const net::Address& peer() const override;
     std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }

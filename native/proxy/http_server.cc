@@ -4,15 +4,16 @@
 
 namespace fairlead::proxy {
 
-HttpServer::HttpServer(std::shared_ptr<const HttpConfig> config, Context& context)
-    : config_(std::move(config)),
+HttpServer::HttpServer(WorkerPin<HttpConfig> config, Context& context)
+    : pin_(std::move(config)),
+      config_(*pin_),
       context_(context),
-      overload_(config_->codec.bypasses_overload ? net::Overload::none()
-                                                 : context.upstream.overload),
-      stats_(*config_->stats->shard(context.upstream.worker + 1)),
-      listener_stats_(*config_->listener_stats->shard(context.upstream.worker + 1)),
-      codec_stats_(*config_->codec_stats->shard(context.upstream.worker + 1)),
-      http2_stats_(*config_->http2_stats->shard(context.upstream.worker + 1)) {}
+      overload_(config_.codec.bypasses_overload ? net::Overload::none()
+                                                : context.upstream.overload),
+      stats_(*config_.stats->shard(context.upstream.worker + 1)),
+      listener_stats_(*config_.listener_stats->shard(context.upstream.worker + 1)),
+      codec_stats_(*config_.codec_stats->shard(context.upstream.worker + 1)),
+      http2_stats_(*config_.http2_stats->shard(context.upstream.worker + 1)) {}
 
 void HttpServer::onRefused() {
   using Counter = stats::Http::Counter;

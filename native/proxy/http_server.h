@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/worker_pin.h"
 #include "net/downstream_connection.h"
 #include "proxy/context.h"
 #include "proxy/http_config.h"
@@ -13,14 +15,18 @@ namespace fairlead::proxy {
 
 class HttpServer final : public net::ConnectionFactory {
  public:
-  HttpServer(std::shared_ptr<const HttpConfig> config, Context& context);
+  HttpServer(std::shared_ptr<const HttpConfig> config, Context& context)
+      : HttpServer(WorkerPin<HttpConfig>(std::move(config)), context) {}
+  // Of what outlives its filter chain, and goes by the same configuration.
+  HttpServer(WorkerPin<HttpConfig> config, Context& context);
 
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
 
   void onRefused() override;
 
-  const HttpConfig& config() const { return *config_; }
+  const HttpConfig& config() const { return config_; }
+  const WorkerPin<HttpConfig>& configPin() const { return pin_; }
   Context& context() { return context_; }
   const net::Overload& overload() const { return overload_; }
   stats::Shard<stats::Http>& stats() { return stats_; }
@@ -29,7 +35,8 @@ class HttpServer final : public net::ConnectionFactory {
   stats::Shard<stats::Http2Codec>& http2Stats() { return http2_stats_; }
 
  private:
-  const std::shared_ptr<const HttpConfig> config_;
+  const WorkerPin<HttpConfig> pin_;
+  const HttpConfig& config_;
   Context& context_;
   const net::Overload& overload_;
   stats::Shard<stats::Http>& stats_;

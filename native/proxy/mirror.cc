@@ -7,6 +7,7 @@
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
 #include "proxy/extended_connect.h"
+#include "proxy/mirror_tries.h"
 #include "proxy/pool_use.h"
 #include "proxy/subset_wish.h"
 #include "upstream/answer_counts.h"
@@ -43,6 +44,10 @@ void MirrorPool::give(Mirror& mirror, net::Loop& loop) {
   resting_.give(&mirror, loop);
 }
 
+Mirror::Mirror() : attempt_(*this, bytes_) {}
+
+Mirror::~Mirror() = default;
+
 // ---- the request ----
 
 namespace {
@@ -61,11 +66,13 @@ std::string_view shadowed(std::string_view authority, Arena& arena) {
 
 void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
                      const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
-                     net::Millis timeout_ms) {
+                     net::Millis timeout_ms, bool may_be_broken) {
   context_ = &info.context();
   sender_ = &sender;
+  config_ = info.server->configPin();
   cluster_ = &cluster;
   cluster_->hold();
+  may_be_broken_ = may_be_broken || !policy.changes.empty();
   local_address_ = info.config().plan.local_address;
   buffer_limit_bytes_ = info.bufferLimit();
   timeout_ms_ = timeout_ms;
@@ -83,7 +90,8 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   const HeaderMap& headers =
       policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
   if (info.trace) beginTrace(info, policy, headers);
-  head_.save(head.method, head.path, host, traced_ ? context_->headers : headers);
+  head_.save(head.method, head.path, host, isTraced() ? context_->headers : headers);
+  beginTries(info);
   if (cluster.asksRequests()) noteWanted(info, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
@@ -131,7 +139,6 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
   // Said anew of the copy, whatever became of it.
   const HeaderEntry* const expected = from.find(HeaderId::XEnvoyExpectedRqTimeoutMs);
   if (expected) headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, expected->value());
-  has_broken_head_ = http::brokenHeader({}, {}, headers).has_value();
   return headers;
 }
 
@@ -140,7 +147,6 @@ void Mirror::start() {
   if (!has_body_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) return refuse("UO");
   if (cluster_->cluster().drops(context_->upstream.random)) return refuse("DO");
-  if (has_broken_head_) return refuse({});
   if (!waitsForHost()) startAttempt();
 }
 
@@ -148,27 +154,30 @@ void Mirror::startAttempt() {
   upstream::HttpPool* pool = choosePool();
   if (pool) pool = &cluster_->poolOf(*pool, use_);
   if (pool && pool->cluster().admits(*pool)) {
-    attempt_.start(*pool, 0);
+    startTry(*pool);
   } else {
     refuse("UH");
   }
 }
 
 void Mirror::refuse(std::string_view flag) {
-  if (traced_) traced_->flag = flag;
+  if (isTraced()) traced_->flag = flag;
   charge(503);
 }
 
 void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) {
-  if (traced_) traceAsked(attempt.host());
-  tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
-  speaks_http2_ = connection.codec().protocol() == "HTTP/2";
+  onTryReady(attempt, connection);
   sendKept();
 }
 
-void Mirror::sendKept() {
-  http::ClientStream& to = *attempt_.stream();
-  HeaderMap& headers = context_->headers;
+void Mirror::onTryReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) {
+  if (isTraced()) traceAsked(attempt.host());
+  tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
+  speaks_http2_ = connection.codec().protocol() == "HTTP/2";
+  if (has_tries_) noteConnection(connection);
+}
+
+void Mirror::restoreHead(HeaderMap& headers) {
   head_.restore(&headers);
   // As if this proxy's own: it is asked for by nobody else.
   headers.set(HeaderId::XEnvoyInternal, "true");
@@ -177,13 +186,31 @@ void Mirror::sendKept() {
   } else if (!local_address_.empty()) {
     headers.add(HeaderId::XForwardedFor, "x-forwarded-for", local_address_);
   }
-  http::RequestOut out{head_.method(), head_.path(), head_.authority(), &headers, scheme_};
+}
+
+bool Mirror::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+                      std::string_view authority, HeaderMap& headers, bool end) {
+  if (may_be_broken_ && http::brokenHeader(method, path, authority, headers)) {
+    if (isTraced()) traced_->flag = "DPE";
+    answerInPlace(503);
+    return false;
+  }
+  http::RequestOut out{method, path, authority, &headers, scheme_};
   out.upgrades = is_upgrade_;
   if (is_upgrade_ && speaks_http2_) {
-    sendExtendedConnect(to, out, !has_body_);
+    sendExtendedConnect(to, out, end);
   } else {
-    to.sendHead(out, !has_body_);
+    to.sendHead(out, end);
   }
+  return true;
+}
+
+void Mirror::sendKept() {
+  http::ClientStream& to = *attempt_.stream();
+  HeaderMap& headers = context_->headers;
+  restoreHead(headers);
+  if (!sendHead(to, head_.method(), head_.path(), head_.authority(), headers, !has_body_)) return;
+  if (TryLogs* const logs = tryLogs()) logs->onSent(attempt_, body_.size());
   body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
   if (has_body_ && request_complete_ && !trailers_.isSet()) to.sendData({}, true);
   if (trailers_.isSet()) {
@@ -198,7 +225,11 @@ void Mirror::sendKept() {
 
 void Mirror::onData(std::string_view data, bool end) {
   if (end) requestComplete();
-  if (http::ClientStream* const to = attempt_.stream()) {
+  if (!names_ && passesFilters()) {
+    tries_->filters.onData(data, end);
+    if (http::ClientStream* const to = attempt_.stream()) to->flush();
+  } else if (http::ClientStream* const to = attempt_.stream()) {
+    if (TryLogs* const logs = tryLogs()) logs->onSent(attempt_, data.size());
     to->sendData(data, end);
     if (!end) to->flush();
   } else if (isWaiting()) {
@@ -208,7 +239,13 @@ void Mirror::onData(std::string_view data, bool end) {
 
 void Mirror::onTrailers(HeaderMap& trailers) {
   requestComplete();
-  if (http::ClientStream* const to = attempt_.stream()) {
+  if (!names_ && passesFilters()) {
+    // They may change them, which are the request's as well.
+    HeaderMap& own = context_->tried.headers;
+    own.assign(trailers);
+    tries_->filters.onTrailers(own);
+    if (http::ClientStream* const to = attempt_.stream()) to->flush();
+  } else if (http::ClientStream* const to = attempt_.stream()) {
     to->sendTrailers(&trailers);
   } else if (isWaiting()) {
     trailers_.save({}, {}, {}, trailers);
@@ -225,144 +262,13 @@ void Mirror::requestComplete() {
 }
 
 bool Mirror::isBehind() const {
+  if (has_tries_ && areTriesBehind()) return true;
   if (isWaiting()) return body_.size() > buffer_limit_bytes_;
   return attempt_.stream() && attempt_.stream()->isOverHighWatermark();
 }
 
 void Mirror::onAttemptWritable(upstream::Attempt&) {
   if (sender_ && !isBehind()) sender_->onMirrorWritable();
-}
-
-// ---- the answer, which is only counted ----
-
-void Mirror::onAttemptInformational(upstream::Attempt& attempt, http::ResponseHead& head) {
-  if (counts_no_answers_) return;
-  count(head.status, &attempt.host());
-  countCanary(head);
-}
-
-void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
-  if (is_upgrade_ && head.status == 200 && !end && speaks_http2_) head.status = 101;
-  // As of a request itself: such an answer gets no further, and counts for nothing.
-  if (is_websocket_ && head.status != 101 && head.status < 400) {
-    status_ = head.status;
-    giveUp();
-    holdUpNoLonger();
-    restIfOver();
-    return;
-  }
-  charge(head.status, &attempt.host());
-  tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
-  if (!counts_no_answers_) countCanary(head);
-  const bool has_failed = head.status / 100 == 5;
-  awaits_grpc_status_ = is_grpc_ && !has_failed && !end;
-  if (is_grpc_ && !has_failed && end) {
-    countHost(attempt.host(), upstream::hasDoneWell(&head.headers));
-  } else if (!awaits_grpc_status_) {
-    countHost(attempt.host(), !has_failed);
-  }
-  if (end) answerComplete();
-}
-
-void Mirror::onAttemptData(upstream::Attempt& attempt, std::string_view, bool end) {
-  if (!end) return;
-  if (awaits_grpc_status_) countHost(attempt.host(), false);
-  answerComplete();
-}
-
-void Mirror::onAttemptTrailers(upstream::Attempt& attempt, HeaderMap& trailers) {
-  if (awaits_grpc_status_) countHost(attempt.host(), upstream::hasDoneWell(&trailers));
-  answerComplete();
-}
-
-void Mirror::countCanary(const http::ResponseHead& head) {
-  const upstream::AnswerOf answer{*cluster_, &attempt_.host(), true};
-  is_canary_ |= upstream::countCanary(answer, head.headers, head.status);
-}
-
-void Mirror::answerComplete() {
-  if (request_complete_ && !counts_no_answers_) {
-    const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-    upstream::recordTime({*cluster_, &attempt_.host(), true}, ms, is_canary_);
-  }
-  // It may have been answered before it was whole.
-  holdUpNoLonger();
-  restIfOver();
-}
-
-void Mirror::holdUpNoLonger() {
-  if (sender_) sender_->onMirrorWritable();
-}
-
-void Mirror::onAttemptFailed(upstream::Attempt& attempt, const upstream::UpstreamError& error) {
-  // As the real server: what came before the answer has begun it, and counted.
-  const bool was_informed = attempt.was_informed;
-  if (error.host) {
-    if (!was_informed) countHost(*error.host, false);
-    if (error.kind != upstream::UpstreamError::Kind::Overflow) {
-      tellOutlier(*error.host, upstream::OutlierResult::ConnectFailed);
-    }
-  }
-  if (traced_) {
-    if (error.host) traceAsked(*error.host);
-    traced_->flag = format::shortNameOf(upstream::flagOf(error.kind));
-  }
-  is_broken_ = status_ != 0;
-  if (status_ == 0) {
-    const uint16_t status = error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503;
-    if (was_informed) {
-      status_ = status;
-    } else {
-      charge(status, error.host);
-    }
-  }
-  dropBody();
-  holdUpNoLonger();
-  restIfOver();
-}
-
-void Mirror::onTimer() {
-  if (!context_ || deadline_ == net::kNever) return;
-  if (deadline_ > loop().now()) {
-    loop().timers().arm(this, deadline_);
-    return;
-  }
-  deadline_ = net::kNever;
-  if (!names_ && !attempt_.isActive()) return;
-  cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
-  const bool is_first = status_ == 0;
-  is_broken_ = !is_first;
-  if (traced_) traced_->flag = "UT";
-  if (is_first) charge(504, isWaiting() ? nullptr : &attempt_.host());
-  // A host that has not been asked is not to blame.
-  if (!isWaiting()) {
-    upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
-    host.rq_timeout.add();
-    if (is_first) {
-      host.rq_error.add();
-      tellOutlier(attempt_.host(), upstream::OutlierResult::Timeout, 504);
-    }
-  }
-  giveUp();
-  restIfOver();
-}
-
-void Mirror::countHost(upstream::Host& host, bool is_well) {
-  upstream::countHost(host.counters(context_->upstream.worker), is_well);
-}
-
-void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {
-  if (!host.outlier()) return;
-  host.outlier()->put(host.counters(context_->upstream.worker), result, status);
-}
-
-void Mirror::charge(uint16_t status, const upstream::Host* host) {
-  status_ = status;
-  if (!counts_no_answers_) count(status, host);
-}
-
-void Mirror::count(uint16_t status, const upstream::Host* host) {
-  upstream::countStatus({*cluster_, host, true}, status, !is_grpc_ || !counts_no_grpc_failures_);
 }
 
 // ---- the end ----
@@ -376,7 +282,17 @@ void Mirror::leave() {
 
 void Mirror::giveUp() {
   stopWaiting();
+  if (passesFilters()) tries_->filters.drop();
+  if (TryLogs* const logs = tryLogs()) logs->endAll();
   attempt_.abandon();
+}
+
+void Mirror::answerInPlace(uint16_t status) {
+  if (status_ == 0) status_ = status;
+  giveUp();
+  dropBody();
+  holdUpNoLonger();
+  restIfOver();
 }
 
 void Mirror::dropBody() {
@@ -384,16 +300,20 @@ void Mirror::dropBody() {
 }
 
 void Mirror::abort() {
+  Deferred::unlink();
   stopWaiting();
+  if (has_tries_) endTries();
   attempt_.release();
   dropBody();
   if (cluster_) cluster_->letGo();
+  config_.reset();
 }
 
 // Once nobody feeds it and nothing of it is under way, it is as new and may be another one at once.
-void Mirror::restIfOver() {
-  if (sender_ || names_ || attempt_.isActive()) return;
-  if (traced_) endTrace();
+void Mirror::restIfOver(bool is_alone) {
+  if (!context_ || sender_ || names_ || attempt_.isActive()) return;
+  if (has_tries_ && !is_alone) return loop().defer(this);
+  if (isTraced()) endTrace();
   abort();
   Context& context = *std::exchange(context_, nullptr);
   cluster_ = nullptr;
@@ -405,7 +325,7 @@ void Mirror::restIfOver() {
   status_ = 0;
   has_body_ = request_complete_ = is_upgrade_ = is_websocket_ = speaks_http2_ = is_grpc_ =
       awaits_grpc_status_ = false;
-  is_canceled_ = is_broken_ = has_broken_head_ = is_canary_ = false;
+  is_canceled_ = is_broken_ = may_be_broken_ = is_canary_ = false;
   wanted_.reset();
   context.mirrors.give(*this, context.loop());
 }

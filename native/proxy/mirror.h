@@ -9,13 +9,17 @@
 
 #include "base/list.h"
 #include "base/slab.h"
+#include "base/worker_pin.h"
 #include "http/saved_head.h"
+#include "proxy/http_config.h"
 #include "proxy/stream_info.h"
+#include "proxy/try_owner.h"
 #include "tracing/call_span.h"
-#include "upstream/attempt.h"
 #include "upstream/name_cache.h"
 
 namespace fairlead::proxy {
+
+struct MirrorTries;
 
 // Who feeds a mirror.
 class MirrorSender {
@@ -28,17 +32,19 @@ class MirrorSender {
 };
 
 class Mirror final : public ListNode<Mirror>,
-                     private upstream::AttemptOwner,
+                     private TryOwner,
                      private upstream::NameWaiter,
-                     private net::Timer {
+                     private net::Timer,
+                     private net::Deferred {
  public:
-  Mirror() : attempt_(*this, bytes_) {}
+  Mirror();
+  ~Mirror();
 
   // Keeps what the copy begins with: the request as it goes out, but for its host. `timeout_ms`:
-  // for its answer, from its end on; 0: none.
+  // for its answer, from its end on; 0: none. `may_be_broken`: not all of its head came as it is.
   void prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
                const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
-               net::Millis timeout_ms);
+               net::Millis timeout_ms, bool may_be_broken);
   void start();
   void onData(std::string_view data, bool end);
   void onTrailers(http::HeaderMap& trailers);
@@ -65,6 +71,35 @@ class Mirror final : public ListNode<Mirror>,
   void onName(const upstream::KnownName& name) override;
   // net::Timer
   void onTimer() override;
+  // net::Deferred: it is over, with nothing of its filters beneath it.
+  void onDeferred() override { restIfOver(true); }
+
+  // ---- mirror_tries.cc: filters of tries, and their logs ----
+  // TryOwner
+  StreamInfo& tryInfo() override;
+  TryLogs* tryLogs() override;
+  std::shared_ptr<void>& keptByConnection(uint64_t number) override;
+  void onTryHead(const http::RequestHead& head, http::SavedHead& spare) override;
+  void onTryReady(upstream::Attempt& attempt, upstream::PooledConnection& connection) override;
+  bool sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+                std::string_view authority, http::HeaderMap& headers, bool end) override;
+  bool keepsForTunnel(std::string_view) override { return false; }
+  void onTryBehind() override;
+  void onTrySent() override;
+  void flushAnswer() override {}
+  void pauseReading() override;
+  void resumeReading() override;
+  void pauseAnswer() override;
+  void resumeAnswer() override;
+  void replace(const filters::LocalReply& reply, std::string_view name) override;
+  void answerTooLarge(Excess of, std::string_view name) override;
+
+  void beginTries(const StreamInfo& request);
+  void startTry(upstream::HttpPool& pool);
+  void endTries();
+  bool passesFilters() const;
+  bool areTriesBehind() const;
+  void noteConnection(upstream::PooledConnection& connection);
 
   void beginTrace(const StreamInfo& info, const route::MirrorPolicy& policy,
                   const http::HeaderMap& from);
@@ -79,7 +114,11 @@ class Mirror final : public ListNode<Mirror>,
   void stopWaiting();
   // For its host, or a connection to it.
   bool isWaiting() const { return names_ != nullptr || attempt_.isWaiting(); }
+  // As its host hears it, but for what filters make of it.
+  void restoreHead(http::HeaderMap& headers);
   void sendKept();
+  // In its host's place: nobody hears of it, and nothing counts.
+  void answerInPlace(uint16_t status);
   void requestComplete();
   void answerComplete();
   // `host`: null: none was asked.
@@ -95,12 +134,15 @@ class Mirror final : public ListNode<Mirror>,
   // Its client may send on.
   void holdUpNoLonger();
   void dropBody();
-  void restIfOver();
+  // `is_alone`: nothing of its filters is beneath this.
+  void restIfOver(bool is_alone = false);
   net::Loop& loop() { return context_->loop(); }
 
   // Null: it rests.
   Context* context_ = nullptr;
   MirrorSender* sender_ = nullptr;
+  // Its request's: the listener's may be gone by its end.
+  WorkerPin<HttpConfig> config_;
   upstream::WorkerCluster* cluster_ = nullptr;
   http::ByteMeter bytes_;
   upstream::Attempt attempt_;
@@ -114,17 +156,18 @@ class Mirror final : public ListNode<Mirror>,
   };
   // Null: whoever's turn it is.
   std::unique_ptr<Wanted> wanted_;
-  // Its span, and what that will tell. The span is of the configuration that it keeps: the
-  // listener's may be gone by its end.
+  // Its span, and what that will tell.
   struct Traced {
-    std::shared_ptr<const tracing::Tracing> settings;
-    std::unique_ptr<tracing::CallSpan> span;
+    tracing::CallSpan span;
     // Empty: nobody was asked.
     std::string asked;
     std::string_view flag;
   };
-  // Null: it is none.
+  bool isTraced() const { return traced_ && traced_->span.isOn(); }
+  // Kept from use to use; null: none was ever traced.
   std::unique_ptr<Traced> traced_;
+  // Kept from use to use; null: none ever needed it. Speaks for this copy while has_tries_.
+  std::unique_ptr<MirrorTries> tries_;
   // Where its host is looked up; null: it waits for none.
   upstream::NameCache* names_ = nullptr;
   http::SavedHead head_;
@@ -151,8 +194,9 @@ class Mirror final : public ListNode<Mirror>,
   // It was given up; its answer broke off.
   bool is_canceled_ = false;
   bool is_broken_ = false;
-  // What its policy made of its head may not be sent.
-  bool has_broken_head_ = false;
+  // Not all of its head came as it is.
+  bool may_be_broken_ = false;
+  bool has_tries_ = false;
 };
 
 }  // namespace fairlead::proxy

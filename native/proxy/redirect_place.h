@@ -3,19 +3,16 @@
 
 #include <string_view>
 
-#include "base/arena.h"
-
 namespace fairlead::proxy {
 
 struct RedirectPlace {
   bool is_http = true;
   std::string_view authority;
-  // With its query, without a fragment.
+  // With its query, without a fragment. A query alone, which no route matches, is as it is.
   std::string_view path;
 };
 
-// "scheme://host/path"; anything else is nothing that can be gone to. A path that is missing lives
-// in the arena.
-bool readRedirectPlace(std::string_view location, RedirectPlace* place, Arena& arena);
+// "scheme://host/path"; anything else is nothing that can be gone to. Views into the location.
+bool readRedirectPlace(std::string_view location, RedirectPlace* place);
 
 }  // namespace fairlead::proxy

@@ -54,4 +54,11 @@ inline const route::HashPolicies& hashPoliciesOf(const StreamInfo& info) {
                                                 : info.route->cluster->hash_policies;
 }
 
+// What each try to a cluster passes: its own filters, or else the router's. Null: nothing.
+inline const FilterList* tryFiltersOf(const upstream::Cluster& cluster, const HttpConfig& config) {
+  const RequestRules* const rules = RequestRules::of(cluster);
+  if (rules && !rules->filters.empty()) return &rules->filters;
+  return config.upstream_filters.empty() ? nullptr : &config.upstream_filters;
+}
+
 }  // namespace fairlead::proxy

@@ -191,10 +191,6 @@ void Router::forwardTo(http::RequestHead& head, const route::RequestView& view,
     dropUnused(*pool);
     return;
   }
-  if (mayBeBroken() && isBroken(head)) {
-    dropUnused(*pool);
-    return;
-  }
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();
@@ -215,12 +211,13 @@ bool Router::mayBeBroken() const {
   return info_.target->chain.changesRequest() ||
          action.path_rewrite.kind != plan::PathRewrite::Kind::None ||
          action.host_rewrite.kind != plan::HostRewrite::Kind::None || !config().filters.empty() ||
-         !config().early_changes.empty();
+         !config().early_changes.empty() || tryFilters();
 }
 
 // It was answered.
-bool Router::isBroken(const http::RequestHead& head) {
-  const std::optional<std::string> why = http::brokenHeader(head);
+bool Router::isBroken(std::string_view method, std::string_view path, std::string_view authority,
+                      const HeaderMap& headers) {
+  const std::optional<std::string> why = http::brokenHeader(method, path, authority, headers);
   if (!why) return false;
   std::string details = "filter_removed_required_request_headers{" + *why + "}";
   std::ranges::replace_if(details, [](char c) { return static_cast<uint8_t>(c) <= ' '; }, '_');

@@ -28,15 +28,15 @@
 #include "proxy/retry_state.h"
 #include "proxy/stream_info.h"
 #include "proxy/try_logs.h"
+#include "proxy/try_owner.h"
 #include "proxy/upstream_head.h"
-#include "upstream/attempt.h"
 
 namespace fairlead::proxy {
 
 class Stream;
 class TryFilters;
 
-class Router final : private upstream::AttemptOwner,
+class Router final : private TryOwner,
                      private HostWaitOwner,
                      private MirrorSender,
                      private net::Timer,
@@ -73,9 +73,6 @@ class Router final : private upstream::AttemptOwner,
   size_t keptMemory() const { return kept_body_.memory(); }
 
  private:
-  // It stands between the request and one of its tries.
-  friend class TryFilters;
-
   using Attempt = upstream::Attempt;
   using Flag = format::ResponseFlag;
   using LocalReply = filters::LocalReply;
@@ -113,7 +110,8 @@ class Router final : private upstream::AttemptOwner,
   // It was answered.
   bool isShed();
   bool mayBeBroken() const;
-  bool isBroken(const http::RequestHead& head);
+  bool isBroken(std::string_view method, std::string_view path, std::string_view authority,
+                const http::HeaderMap& headers);
   void answerMaintenance();
   void answerDropped();
   bool isHeldBack();
@@ -149,8 +147,9 @@ class Router final : private upstream::AttemptOwner,
   void start(Attempt& attempt, upstream::HttpPool& pool);
   // The host has the request now.
   void noteReady(Attempt& attempt, upstream::PooledConnection& connection);
-  void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
-                std::string_view authority, http::HeaderMap& headers, bool end);
+  // TryOwner. False: it was answered.
+  bool sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+                std::string_view authority, http::HeaderMap& headers, bool end) override;
   // Its authority, as this try has it.
   std::string_view restoreKeptHead(Attempt& attempt, const upstream::Host& host,
                                    http::HeaderMap& headers);
@@ -180,8 +179,26 @@ class Router final : private upstream::AttemptOwner,
   // Of a try that is under way; null: it passes none.
   TryFilters* filtersOf(const Attempt& attempt);
   bool isWaitedFor(const Attempt& attempt, const TryFilters& filters) const;
-  // They may have changed it.
-  void onTryHead(const http::RequestHead& head, http::SavedHead& spare);
+  // TryOwner
+  StreamInfo& tryInfo() override { return info_; }
+  TryLogs* tryLogs() override { return try_logs_.get(); }
+  std::shared_ptr<void>& keptByConnection(uint64_t number) override;
+  void onTryHead(const http::RequestHead& head, http::SavedHead& spare) override;
+  void onTryReady(Attempt& attempt, upstream::PooledConnection& connection) override {
+    noteReady(attempt, connection);
+  }
+  bool keepsForTunnel(std::string_view data) override;
+  void onTryBehind() override { pauseClient(); }
+  void onTrySent() override {
+    if (client_paused_) resumeClient();
+  }
+  void flushAnswer() override;
+  void pauseReading() override;
+  void resumeReading() override;
+  void pauseAnswer() override;
+  void resumeAnswer() override;
+  void replace(const LocalReply& reply, std::string_view name) override;
+  void answerTooLarge(Excess of, std::string_view name) override;
   void abandonTry(Attempt& attempt);
   void dropTryFilters();
   void stopTryFilters();

@@ -8,11 +8,7 @@ namespace fairlead::proxy {
 
 // A tunnel that ends here is none of HTTP's.
 const FilterList* Router::tryFilters() const {
-  if (terminates_) return nullptr;
-  const RequestRules* const rules = RequestRules::of(info_.cluster->cluster());
-  if (rules && !rules->filters.empty()) return &rules->filters;
-  const FilterList& own = config().upstream_filters;
-  return own.empty() ? nullptr : &own;
+  return terminates_ ? nullptr : tryFiltersOf(info_.cluster->cluster(), config());
 }
 
 TryFilters* Router::filtersOf(const Attempt& attempt) {
@@ -33,7 +29,10 @@ void Router::startFiltered(Attempt& attempt, upstream::HttpPool& pool, const Fil
     TryFilters& one = *(*try_filters_)[i];
     if (!one.attempt()) filters = &one;
   }
-  if (!filters) filters = try_filters_->emplace_back(std::make_unique<TryFilters>(*this)).get();
+  if (!filters)
+    filters =
+        try_filters_->emplace_back(std::make_unique<TryFilters>(static_cast<TryOwner&>(*this)))
+            .get();
   const route::TryFilterSettings* const settings = info_.target && info_.target->try_filters
                                                        ? info_.target->try_filters.get()
                                                        : info_.route->try_filters.get();
@@ -55,6 +54,41 @@ void Router::startFiltered(Attempt& attempt, upstream::HttpPool& pool, const Fil
   attempt.start(pool, priority);
   if (!isWaitedFor(attempt, *filters)) return;
   filters->onKept(head, has_body_, request_complete_, kept_body_, kept_trailers_);
+}
+
+std::shared_ptr<void>& Router::keptByConnection(uint64_t number) {
+  return stream_.keptByConnection(number);
+}
+
+bool Router::keepsForTunnel(std::string_view data) {
+  if (!info_.tunnels() || tunnel_open_) return false;
+  keepForTunnel(data);
+  return true;
+}
+
+void Router::flushAnswer() {
+  if (stream_.hasClient() && stream_.hasAnswerBegun()) stream_.flushAnswer();
+}
+
+void Router::pauseReading() { stream_.pauseReading(); }
+
+void Router::resumeReading() {
+  if (stream_.hasClient()) stream_.resumeReading();
+}
+
+void Router::pauseAnswer() { stream_.pauseAnswer(); }
+
+void Router::resumeAnswer() { stream_.resumeAnswer(); }
+
+void Router::replace(const LocalReply& reply, std::string_view name) {
+  info_.noteReplyOwner(name);
+  stream_.replace(reply);
+}
+
+// As in the real server, clients' statistics know nothing of it.
+void Router::answerTooLarge(Excess of, std::string_view name) {
+  info_.noteReplyOwner(name);
+  stream_.answerTooLarge(of, false);
 }
 
 // False: no host has it, and it was answered already, or will be tried again.

@@ -22,6 +22,7 @@ upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const Stre
 void Router::prepareMirrors(const http::RequestHead& head) {
   // As in the real server, what begins with a CONNECT is for one host.
   if (info_.is_connect || terminates_) return;
+  const bool may_be_broken = mayBeBroken();
   for (const route::MirrorPolicy& policy : mirrorsOf(info_)) {
     if (info_.id % 1'000'000 >= policy.share.value()) continue;
     upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);
@@ -30,7 +31,8 @@ void Router::prepareMirrors(const http::RequestHead& head) {
       continue;
     }
     Mirror& mirror = info_.context().mirrors.take();
-    mirror.prepare(*this, info_, *cluster, policy, head, !has_body_, timeouts_.route_ms);
+    mirror.prepare(*this, info_, *cluster, policy, head, !has_body_, timeouts_.route_ms,
+                   may_be_broken);
     mirrors_.push_back(&mirror);
   }
 }

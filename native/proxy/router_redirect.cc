@@ -58,7 +58,7 @@ bool Router::redirect(const plan::InternalRedirect& policy, const http::Response
   if (!may_redirect_ || !request_complete_ || !location) return false;
   RedirectPlace place;
   Arena& arena = info_.context().arena;
-  if (!readRedirectPlace(location->value(), &place, arena)) {
+  if (!readRedirectPlace(location->value(), &place)) {
     stats.add(HttpCounter::PassthroughInternalRedirectBadLocation);
     return false;
   }

@@ -49,7 +49,7 @@ void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   noteTry();
   if (!config().upstream_logs.empty()) {
     if (!try_logs_) try_logs_ = std::make_unique<TryLogs>(info_);
-    try_logs_->begin(attempt);
+    try_logs_->begin(attempt, pool.host());
     watch(try_logs_->due());
   }
   if (const FilterList* const filters = tryFilters()) {
@@ -139,7 +139,7 @@ void Router::sendKept(Attempt& attempt) {
   http::ClientStream& to = *attempt.stream();
   HeaderMap& headers = info_.context().headers;
   const std::string_view authority = restoreKeptHead(attempt, attempt.host(), headers);
-  sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers, !has_body_);
+  if (!sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers, !has_body_)) return;
   const bool has_trailers = kept_trailers_.isSet();
   if (!info_.tunnels()) {
     kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
@@ -156,8 +156,10 @@ void Router::sendKept(Attempt& attempt) {
   if (!keepsRequest() && !info_.tunnels()) dropKept();
 }
 
-void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+// As the real server, whose codec looks: a connection is asked for before, and is of no use then.
+bool Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                       std::string_view authority, HeaderMap& headers, bool end) {
+  if (mayBeBroken() && isBroken(method, path, authority, headers)) return false;
   // A CONNECT asks for its authority.
   const std::string_view target = info_.is_connect ? authority : path;
   http::RequestOut head{method, target, authority, &headers, info_.scheme};
@@ -171,6 +173,7 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
     to.sendHead(head, end);
   }
   if (end) info_.mark(format::TimePoint::UpstreamTxEnd);
+  return true;
 }
 
 // ---- a tunnel ----

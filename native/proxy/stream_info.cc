@@ -12,7 +12,9 @@ namespace {
 constexpr std::string_view kOverflowDetails = "upstream_reset_before_response_started{overflow}";
 }  // namespace
 
-log::Tags StreamInfo::makeTags() const { return {.connection = downstream->id(), .stream = id}; }
+log::Tags StreamInfo::makeTags() const {
+  return {.connection = downstream ? downstream->id() : 0, .stream = id};
+}
 
 void StreamInfo::fill(format::FormatContext* out) const {
   format::FormatContext& format = *out;
@@ -50,12 +52,12 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.bytes_sent = bytes_sent;
   format.downstream = downstream_bytes;
   format.upstream = upstream_bytes;
-  format::describeOrigin(*downstream, &format);
+  if (downstream) format::describeOrigin(*downstream, &format);
   format.filter_metadata = uncommon_.metadata;
   format.typed_metadata = uncommon_.typed_metadata;
   format.filter_state = uncommon_.filter_state.get();
   if (client_address.isIp()) format.downstream_remote = &client_address;
-  format.filter_chain_name = config().filter_chain_name;
+  if (downstream) format.filter_chain_name = config().filter_chain_name;
   if (tells_other_route) [[unlikely]] {
     if (uncommon_.other_route) format.route_name = uncommon_.other_route->name;
     format.upstream_cluster = format.upstream_cluster_raw = uncommon_.other_cluster;
@@ -91,8 +93,10 @@ void StreamInfo::fill(format::FormatContext* out) const {
 
 void StreamInfo::fillMetadata(format::FormatContext* out) const {
   using Source = plan::FormatPiece::MetadataSource;
-  out->setMetadata(Source::Listener, config().listener_metadata.get());
-  out->setMetadata(Source::FilterChain, config().chain_metadata.get());
+  if (downstream) {
+    out->setMetadata(Source::Listener, config().listener_metadata.get());
+    out->setMetadata(Source::FilterChain, config().chain_metadata.get());
+  }
   const route::Route* const told = tells_other_route ? uncommon_.other_route : route;
   if (told && told->metadata) {
     out->setMetadata(Source::Route, told->metadata.get());
@@ -128,7 +132,7 @@ route::RequestView StreamInfo::viewOf(const http::RequestHead& head) const {
           scheme,
           &head.headers,
           id,
-          downstream->tls(),
+          downstream ? downstream->tls() : nullptr,
           this,
           [](const void* stream, format::FormatContext* out) {
             static_cast<const StreamInfo*>(stream)->fill(out);

@@ -27,6 +27,7 @@ struct StreamInfo {
   // ---- whose it is ----
   // Null: the stream rests.
   HttpServer* server = nullptr;
+  // Null: of a copy, which no client sees.
   const Downstream* downstream = nullptr;
   // A random number of this request.
   uint64_t id = 0;

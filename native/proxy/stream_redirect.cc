@@ -32,7 +32,7 @@ filters::OtherRequest::Outcome Stream::requestInstead(const filters::OtherReques
   Arena& arena = context().arena;
   const std::string_view location = other.to.location(info_.viewOf(next), {}, arena);
   RedirectPlace place;
-  if (!readRedirectPlace(location, &place, arena)) return Outcome::BadAddress;
+  if (!readRedirectPlace(location, &place)) return Outcome::BadAddress;
   next.path = place.path;
   next.authority = place.authority;
   format::FormatContext format;

@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "proxy/router.h"
-#include "proxy/stream.h"
+#include "proxy/stream_info.h"
+#include "proxy/try_logs.h"
 
 namespace fairlead::proxy {
 
 using http::HeaderMap;
 using upstream::Attempt;
 
-TryFilters::TryFilters(Router& router) : router_(router), chain_(static_cast<ChainOwner&>(*this)) {}
+TryFilters::TryFilters(TryOwner& owner) : owner_(owner), chain_(static_cast<ChainOwner&>(*this)) {}
 
 TryFilters::~TryFilters() { end(); }
 
@@ -37,7 +37,7 @@ void TryFilters::end() {
   if (!attempt_) return;
   stop();
   chain_.end();
-  std::exchange(attempt_, nullptr)->setOwner(router_);
+  std::exchange(attempt_, nullptr)->setOwner(owner_);
   spare_.clear();
   head_.clear();
   trailers_.clear();
@@ -69,23 +69,23 @@ void TryFilters::onKept(http::RequestHead& head, bool has_body, bool is_complete
 
 // ---- towards the host ----
 
-StreamInfo& TryFilters::info() { return router_.info_; }
+StreamInfo& TryFilters::info() { return owner_.tryInfo(); }
 
 http::RequestHead& TryFilters::released() { return info().context().tried; }
 
 Arena& TryFilters::arena() { return info().context().tried_arena; }
 
 std::shared_ptr<void>& TryFilters::keptByConnection(uint64_t number) {
-  return router_.stream_.keptByConnection(number);
+  return owner_.keptByConnection(number);
 }
 
 void TryFilters::forwardHead(http::RequestHead& head, bool end) {
-  router_.onTryHead(head, spare_);
+  owner_.onTryHead(head, spare_);
   if (chain_.notes().keeps_request_head && !info().uncommon().request.isSet()) {
     info().touchUncommon().request.save(head.method, head.path, head.authority, head.headers);
   }
   if (http::ClientStream* const to = host()) {
-    router_.sendHead(*to, head.method, head.path, head.authority, head.headers, end);
+    owner_.sendHead(*to, head.method, head.path, head.authority, head.headers, end);
     return;
   }
   head_.save(head.method, head.path, head.authority, head.headers);
@@ -93,19 +93,16 @@ void TryFilters::forwardHead(http::RequestHead& head, bool end) {
 }
 
 void TryFilters::forwardData(std::string_view data, bool end) {
-  if (info().tunnels() && !router_.tunnel_open_) {
-    router_.keepForTunnel(data);
-    return;
-  }
+  if (owner_.keepsForTunnel(data)) return;
   if (http::ClientStream* const to = host()) {
     if (end) info().mark(format::TimePoint::UpstreamTxEnd);
-    if (router_.try_logs_) router_.try_logs_->onSent(*attempt_, data.size());
+    if (TryLogs* const logs = owner_.tryLogs()) logs->onSent(*attempt_, data.size());
     to->sendData(data, end);
     return;
   }
   body_.append(info().loop().slabs(), data);
   is_complete_ = is_complete_ || end;
-  if (body_.size() > info().bufferLimit()) router_.pauseClient();
+  if (body_.size() > info().bufferLimit()) owner_.onTryBehind();
 }
 
 void TryFilters::forwardTrailers(HeaderMap& trailers) {
@@ -127,10 +124,12 @@ void TryFilters::sendWaiting() {
   http::ClientStream& to = *host();
   HeaderMap& headers = info().context().headers;
   head_.restore(&headers);
-  router_.sendHead(to, head_.method(), head_.path(), head_.authority(), headers, head_ends_);
+  if (!owner_.sendHead(to, head_.method(), head_.path(), head_.authority(), headers, head_ends_)) {
+    return;
+  }
   head_.unset();
   body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
-  if (router_.try_logs_) router_.try_logs_->onSent(*attempt_, body_.size());
+  if (TryLogs* const logs = owner_.tryLogs()) logs->onSent(*attempt_, body_.size());
   const bool has_trailers = trailers_.isSet();
   if (is_complete_ && !has_trailers) to.sendData({}, true);
   if (has_trailers) {
@@ -147,15 +146,15 @@ void TryFilters::sendWaiting() {
 }
 
 void TryFilters::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
-  router_.noteReady(attempt, connection);
+  owner_.onTryReady(attempt, connection);
   sendWaiting();
-  if (router_.client_paused_) router_.resumeClient();
+  owner_.onTrySent();
 }
 
 // ---- the host's answer ----
 
 void TryFilters::onAttemptInformational(Attempt& attempt, http::ResponseHead& head) {
-  router_.onAttemptInformational(attempt, head);
+  owner_.onAttemptInformational(attempt, head);
 }
 
 void TryFilters::onAttemptHead(Attempt&, http::ResponseHead& head, bool end) {
@@ -175,72 +174,63 @@ void TryFilters::onAttemptTrailers(Attempt&, HeaderMap& trailers) {
   chain_.onResponseTrailers(trailers);
 }
 
-void TryFilters::onAttemptReadEnd(Attempt& attempt) { router_.onAttemptReadEnd(attempt); }
+void TryFilters::onAttemptReadEnd(Attempt& attempt) { owner_.onAttemptReadEnd(attempt); }
 
 void TryFilters::onAttemptFailed(Attempt& attempt, const upstream::UpstreamError& error) {
   drop();
-  router_.onAttemptFailed(attempt, error);
+  owner_.onAttemptFailed(attempt, error);
 }
 
-void TryFilters::onAttemptWritable(Attempt& attempt) { router_.onAttemptWritable(attempt); }
+void TryFilters::onAttemptWritable(Attempt& attempt) { owner_.onAttemptWritable(attempt); }
 
-void TryFilters::onAttemptRawReadable(Attempt& attempt) { router_.onAttemptRawReadable(attempt); }
+void TryFilters::onAttemptRawReadable(Attempt& attempt) { owner_.onAttemptRawReadable(attempt); }
 
-void TryFilters::prefetch(http::ResponseSink::Ahead ahead) const { router_.prefetch(ahead); }
+void TryFilters::prefetch(http::ResponseSink::Ahead ahead) const { owner_.prefetch(ahead); }
 
 void TryFilters::writeHead(uint16_t status, HeaderMap& headers, bool end) {
   if (live_answer_ && &live_answer_->headers == &headers) {
     live_answer_->status = status;
-    router_.onAttemptHead(*attempt_, *live_answer_, end);
+    owner_.onAttemptHead(*attempt_, *live_answer_, end);
     return;
   }
   http::ResponseHead& head = info().context().tried_answer;
   head.status = status;
   head.names = answer_names_;
   head.headers.assign(headers);
-  router_.onAttemptHead(*attempt_, head, end);
+  owner_.onAttemptHead(*attempt_, head, end);
 }
 
 void TryFilters::writeData(std::string_view data, bool end) {
-  router_.onAttemptData(*attempt_, data, end);
+  owner_.onAttemptData(*attempt_, data, end);
 }
 
 void TryFilters::writeTrailers(HeaderMap& trailers) {
-  router_.onAttemptTrailers(*attempt_, trailers);
+  owner_.onAttemptTrailers(*attempt_, trailers);
 }
 
-void TryFilters::flushAnswer() {
-  if (router_.stream_.hasClient() && router_.stream_.hasAnswerBegun()) {
-    router_.stream_.flushAnswer();
-  }
-}
+void TryFilters::flushAnswer() { owner_.flushAnswer(); }
 
 // ---- what filters ask of the request ----
 
-void TryFilters::pauseReading() { router_.stream_.pauseReading(); }
+void TryFilters::pauseReading() { owner_.pauseReading(); }
 
-void TryFilters::resumeReading() {
-  if (router_.stream_.hasClient()) router_.stream_.resumeReading();
-}
+void TryFilters::resumeReading() { owner_.resumeReading(); }
 
-void TryFilters::pauseAnswer() { router_.stream_.pauseAnswer(); }
+void TryFilters::pauseAnswer() { owner_.pauseAnswer(); }
 
-void TryFilters::resumeAnswer() { router_.stream_.resumeAnswer(); }
+void TryFilters::resumeAnswer() { owner_.resumeAnswer(); }
 
 // As in the real server, such an answer is the request's: there is no other try.
 void TryFilters::answerFor(const filters::HttpFilter& filter, std::string_view name) {
-  replace(filter.answer(), name);
+  owner_.replace(filter.answer(), name);
 }
 
 void TryFilters::replace(const filters::LocalReply& reply, std::string_view name) {
-  info().noteReplyOwner(name);
-  router_.stream_.replace(reply);
+  owner_.replace(reply, name);
 }
 
-// As in the real server, clients' statistics know nothing of it.
 void TryFilters::answerTooLarge(Excess of, std::string_view name) {
-  info().noteReplyOwner(name);
-  router_.stream_.answerTooLarge(of, false);
+  owner_.answerTooLarge(of, name);
 }
 
 }  // namespace fairlead::proxy

@@ -1,6 +1,7 @@
 // The filters that one try of a request passes on its way to a host, and the host's answer on its
-// way to the router: those of the cluster, or of the router itself. Between a router and an attempt
-// of its; kept by the router from use to use. The worker's thread.
+// way to whoever tries (a router, or a copy of its request): those of the cluster, or of the router
+// itself. Between an owner and an attempt of its; kept by that from use to use. The worker's
+// thread.
 //
 // The request passes them as soon as the try begins. What has come through waits here for the host.
 #pragma once
@@ -11,15 +12,13 @@
 #include "base/slab.h"
 #include "http/saved_head.h"
 #include "proxy/filter_chain.h"
-#include "upstream/attempt.h"
+#include "proxy/try_owner.h"
 
 namespace fairlead::proxy {
 
-class Router;
-
 class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
  public:
-  explicit TryFilters(Router& router);
+  explicit TryFilters(TryOwner& owner);
   TryFilters(const TryFilters&) = delete;
   TryFilters& operator=(const TryFilters&) = delete;
   ~TryFilters();
@@ -39,7 +38,7 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
 
   // False: it was answered.
   bool onHostChosen(const http::RequestHead& head) { return chain_.onHostChosen(head); }
-  // The request, as the router has it.
+  // The request, as its owner has it.
   void onHead(http::RequestHead& head, bool end) { chain_.onRequestHead(head, end); }
   void onData(std::string_view data, bool end) { chain_.onRequestData(data, end); }
   void onTrailers(http::HeaderMap& trailers) { chain_.onRequestTrailers(trailers); }
@@ -87,13 +86,13 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   void sendWaiting();
   http::ClientStream* host() { return attempt_ ? attempt_->stream() : nullptr; }
 
-  Router& router_;
+  TryOwner& owner_;
   FilterChain chain_;
   upstream::Attempt* attempt_ = nullptr;
   // The answer's head, while its handler runs; and how its host wrote names.
   http::ResponseHead* live_answer_ = nullptr;
   const http::KeptNames* answer_names_ = nullptr;
-  // What the router kept of the request before.
+  // What the owner kept of the request before.
   http::SavedHead spare_;
   // What has come through before there was a host.
   http::SavedHead head_;

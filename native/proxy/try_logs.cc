@@ -19,7 +19,7 @@ TryLogs::Try* TryLogs::find(const Attempt& attempt) {
   return nullptr;
 }
 
-void TryLogs::begin(const Attempt& attempt) {
+void TryLogs::begin(const Attempt& attempt, const upstream::Host& host) {
   Try* one = find(attempt);
   for (size_t i = 0; !one && i < tries_.size(); ++i) {
     if (!tries_[i]->attempt) one = tries_[i].get();
@@ -33,6 +33,7 @@ void TryLogs::begin(const Attempt& attempt) {
   one->response = std::move(response);
   one->trailers = std::move(trailers);
   one->attempt = const_cast<Attempt*>(&attempt);
+  one->host = &host;
   one->start_us = info_.loop().nowMicros();
   const uint64_t interval_ms = info_.config().router.upstream_log_interval_ms;
   if (interval_ms > 0) one->next = info_.loop().now() + interval_ms;
@@ -116,6 +117,7 @@ void TryLogs::write(Try& one, LogType type) {
   format.bytes_received = one.received;
   format.bytes_sent = one.sent;
   format.attempts = 0;
+  format.stream_id = {};
   format.virtual_cluster = {};
   format.filter_metadata = {};
   format.filter_state = nullptr;
@@ -127,9 +129,8 @@ void TryLogs::write(Try& one, LogType type) {
     format.upstream_remote = nullptr;
     format.upstream_local = nullptr;
   }
-  const upstream::Host& host = one.attempt->host();
-  format.upstream_host = &host.address();
-  format.upstream_host_name = host.settings().hostname;
+  format.upstream_host = &one.host->address();
+  format.upstream_host_name = one.host->settings().hostname;
   Context& context = info_.context();
   if (one.response.isSet()) {
     one.response.restore(&context.log_response);

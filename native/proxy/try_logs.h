@@ -21,7 +21,8 @@ class TryLogs {
  public:
   explicit TryLogs(StreamInfo& info) : info_(info) {}
 
-  void begin(const upstream::Attempt& attempt);
+  // `host`: which it is for; there as long as the attempt has it.
+  void begin(const upstream::Attempt& attempt, const upstream::Host& host);
   // The host has the request now.
   void onReady(upstream::Attempt& attempt);
   void onAnswer(const upstream::Attempt& attempt, const http::ResponseHead& head);
@@ -42,6 +43,7 @@ class TryLogs {
   struct Try {
     // Null: it rests.
     upstream::Attempt* attempt = nullptr;
+    const upstream::Host* host = nullptr;
     uint64_t start_us = 0;
     // 0: there is none.
     uint64_t answer_us = 0;

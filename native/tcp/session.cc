@@ -237,6 +237,9 @@ void Session::onFlowControl(Side& from, bool paused) {
 }
 
 void Session::onEnded(Side& side) {
+  // The read of an end alone leaves nothing buffered.
+  if (&side == client_ && shown_as_buffered_ > 0) showBuffered(0);
+  if (&side == server_ && host_shown_as_buffered_ > 0) showHostBuffered(0);
   // As the real server, and RFC 9110 (9.3.6), have it.
   if (isHttp1Tunnel()) return endAfter(&side == server_);
   if (!client_->hasEnded() || !server_->hasEnded()) return;
@@ -289,6 +292,7 @@ void Session::endAfter(bool by_upstream) {
   } else {
     proxy_.stats().add(Counter::UpstreamFlushTotal);
     proxy_.stats().up(stats::Tcp::Gauge::UpstreamFlushActive);
+    if (shown_as_buffered_ > 0) showBuffered(0);
     std::exchange(client_, nullptr)->end(net::Connection::CloseKind::Fin);
   }
 }

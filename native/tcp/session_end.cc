@@ -15,6 +15,7 @@ using MetadataSource = plan::FormatPiece::MetadataSource;
 void Session::releaseUpstream(bool by_peer, net::Connection::CloseKind kind) {
   if (tunnel_answer_) tunnel_answer_->on_asked = {};
   keepTunnelHead();
+  if (host_shown_as_buffered_ > 0) showHostBuffered(0);
   counts_.end(by_peer);
   connect_deadline_ = net::kNever;
   server_socket_ = nullptr;
@@ -32,7 +33,6 @@ void Session::finish(bool by_upstream, net::Connection::CloseKind kind) {
   }
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
-  if (host_shown_as_buffered_ > 0) showHostBuffered(0);
   // How its host is left is part of what is logged. A proxy of HTTP/1 is told of no resets.
   releaseUpstream(by_upstream, isHttp1Tunnel() ? net::Connection::CloseKind::Fin : kind);
   // The listener's line comes before the relay's own, as in the real server.

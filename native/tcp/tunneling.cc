@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/line_ends.h"
+#include "http/header_syntax.h"
 
 namespace fairlead::tcp {
 
@@ -71,6 +72,7 @@ std::string Tunneling::connectHead(const format::FormatContext& context,
   Arena arena{1024};
   const auto headers = std::make_unique<http::HeaderMap>();
   const TunnelRequest asked = request(context, id, *headers, arena);
+  if (http::brokenHeader("CONNECT", {}, asked.authority, *headers)) return {};
   std::string head = "CONNECT ";
   head.append(asked.authority).append(" HTTP/1.1\r\nhost: ").append(asked.authority);
   head.append("\r\n");

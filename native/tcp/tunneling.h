@@ -39,7 +39,7 @@ class Tunneling {
   // request; empty: it has none.
   TunnelRequest request(const format::FormatContext& context, std::string_view id,
                         http::HeaderMap& headers, Arena& arena) const;
-  // The CONNECT of HTTP/1 whole.
+  // The CONNECT of HTTP/1 whole; empty: no head can hold it.
   std::string connectHead(const format::FormatContext& context, std::string_view id) const;
 
  private:

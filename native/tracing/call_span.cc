@@ -1,22 +1,30 @@
 #include "tracing/call_span.h"
 
 #include "tracing/propagation.h"
-#include "tracing/record.h"
 #include "tracing/span_head.h"
 
 namespace fairlead::tracing {
 
-CallSpan::CallSpan(const Start& start)
-    : tracing_(start.tracing),
-      ids_(start.ids),
-      baggage_(start.baggage),
-      request_(start.request),
-      name_(start.name),
-      start_us_(start.now_us),
-      wall_offset_us_(start.wall_offset_us) {}
+void CallSpan::begin(const Start& start) {
+  tracing_ = &start.tracing;
+  ids_ = start.ids;
+  baggage_ = start.baggage;
+  request_ = start.request;
+  name_ = start.name;
+  start_us_ = start.now_us;
+  wall_offset_us_ = start.wall_offset_us;
+  tag_count_ = 0;
+}
 
 void CallSpan::tellHost(http::HeaderMap& headers, Arena& arena) const {
-  tracing::tellHost({tracing_, ids_, baggage_, request_, {}}, headers, arena);
+  tracing::tellHost({*tracing_, ids_, baggage_, request_, {}}, headers, arena);
+}
+
+void CallSpan::tag(std::string_view name, std::string_view value) {
+  if (tag_count_ == tags_.size()) tags_.emplace_back();
+  auto& [its_name, its_value] = tags_[tag_count_++];
+  its_name = name;
+  its_value = value;
 }
 
 void CallSpan::tagHttp(const HttpEnd& end) {
@@ -36,17 +44,17 @@ void CallSpan::tagHttp(const HttpEnd& end) {
 }
 
 void CallSpan::end(uint64_t now_us, unsigned worker, std::string_view peer) {
+  const Tracing& tracing = *std::exchange(tracing_, nullptr);
   if (!ids_.is_sampled) return;
-  Record record;
-  beginRecord({tracing_, ids_, baggage_, Record::kChild, name_, peer, start_us_ + wall_offset_us_,
+  beginRecord({tracing, ids_, baggage_, Record::kChild, name_, peer, start_us_ + wall_offset_us_,
                now_us - start_us_, worker},
-              &record);
-  record.beginTags();
-  for (const auto& [name, value] : tags_) record.tag(name, value);
-  record.endTags();
-  record.beginEvents();
-  record.endEvents();
-  tracing_.spans.push(worker, record.finish());
+              &record_);
+  record_.beginTags();
+  for (size_t i = 0; i < tag_count_; ++i) record_.tag(tags_[i].first, tags_[i].second);
+  record_.endTags();
+  record_.beginEvents();
+  record_.endEvents();
+  tracing.spans.push(worker, record_.finish());
 }
 
 }  // namespace fairlead::tracing

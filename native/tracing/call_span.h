@@ -1,6 +1,6 @@
 // The span of a call that this proxy makes on behalf of a request: a child of the request's own. It
-// lives as the call does, and ends with it; the configuration of its request outlives it. The
-// worker's thread. Times are of the loop's clock, in µs.
+// goes on as the call does, and ends with it; the configuration of its request outlives it. Kept
+// from use to use, with its memory; the worker's thread. Times are of the loop's clock, in µs.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "http/message.h"
+#include "tracing/record.h"
 #include "tracing/span.h"
 #include "tracing/tracing.h"
 
@@ -29,12 +30,14 @@ class CallSpan {
     // From that clock to the wall's.
     uint64_t wall_offset_us;
   };
-  explicit CallSpan(const Start& start);
+  void begin(const Start& start);
+  // It has begun, and has not ended.
+  bool isOn() const { return tracing_ != nullptr; }
 
   // Tells the host which trace it works for.
   void tellHost(http::HeaderMap& headers, Arena& arena) const;
   // The last of a name counts.
-  void tag(std::string_view name, std::string_view value) { tags_.emplace_back(name, value); }
+  void tag(std::string_view name, std::string_view value);
   // What became of a call of HTTP, as the real server's own client tells it.
   struct HttpEnd {
     // Its name, and what it is shown as; empty: there is none.
@@ -50,16 +53,21 @@ class CallSpan {
   void tagHttp(const HttpEnd& end);
   // It is told of, where its request's is. Once.
   void end(uint64_t now_us, unsigned worker, std::string_view peer);
+  // Nobody is told of it.
+  void drop() { tracing_ = nullptr; }
 
  private:
-  const Tracing& tracing_;
-  const SpanIds ids_;
-  const Baggage baggage_;
-  const std::string request_;
-  const std::string name_;
-  const uint64_t start_us_;
-  const uint64_t wall_offset_us_;
+  const Tracing* tracing_ = nullptr;
+  SpanIds ids_;
+  Baggage baggage_;
+  std::string request_;
+  std::string name_;
+  uint64_t start_us_ = 0;
+  uint64_t wall_offset_us_ = 0;
+  // The first so many are this span's.
   std::vector<std::pair<std::string, std::string>> tags_;
+  size_t tag_count_ = 0;
+  Record record_;
 };
 
 }  // namespace fairlead::tracing

@@ -102,7 +102,8 @@ void RequestTrace::beginTry(const void* who, std::string_view cluster_shown, uin
   if (is_null_ || !spawns_) return;
   Try& one = tries_.emplace_back();
   one.who = who;
-  one.ids = nextChild(random);
+  one.is_server = tracing_->areTriesServers();
+  one.ids = one.is_server && tracing_->plan.zipkin->shared_context ? ids_ : nextChild(random);
   one.start_us = now_us;
   one.number = number;
   const format::Format* const named =
@@ -121,13 +122,13 @@ SpanIds RequestTrace::nextChild(Random& random) {
   return ids;
 }
 
-std::unique_ptr<CallSpan> RequestTrace::beginCall(std::string_view name, uint64_t now_us,
-                                                  Random& random, std::optional<bool> is_sampled) {
-  if (is_null_) return nullptr;
+bool RequestTrace::beginCall(std::string_view name, uint64_t now_us, Random& random, CallSpan* span,
+                             std::optional<bool> is_sampled) {
+  if (is_null_) return false;
   SpanIds ids = nextChild(random);
   if (is_sampled) ids.is_sampled = *is_sampled;
-  return std::make_unique<CallSpan>(
-      CallSpan::Start{*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
+  span->begin({*tracing_, ids, baggage_, name_, name, now_us, wall_offset_us_});
+  return true;
 }
 
 void RequestTrace::tellHost(const void* who, http::HeaderMap& headers, std::string_view path,
@@ -185,7 +186,8 @@ void RequestTrace::endTry(const void* who, const Facts& facts) {
   if (one->ids.is_sampled) {
     const format::FormatContext& format = facts.format;
     scratch_ = format.upstream_host ? std::string(format.upstream_host->text()) : std::string();
-    writeSpan(one->ids, Record::kChild, one->name, scratch_, one->start_us, facts);
+    const uint32_t flags = one->is_server ? Record::kChild | Record::kServer : Record::kChild;
+    writeSpan(one->ids, flags, one->name, scratch_, one->start_us, facts);
     record_.beginTags();
     writeTryTags(*one, facts);
     record_.endTags();
@@ -199,11 +201,8 @@ void RequestTrace::endTry(const void* who, const Facts& facts) {
 
 void RequestTrace::end(const Facts& facts) {
   if (is_null_ || !ids_.is_sampled) return;
-  const bool is_client = tracing_->is_egress && !tracing_->plan.spawns_upstream &&
-                         !(tracing_->plan.zipkin && tracing_->plan.zipkin->splits_spans) &&
-                         tracing_->plan.kind == Kind::Zipkin;
   uint32_t flags = 0;
-  if (!is_client) flags |= Record::kServer;
+  if (tracing_->isServer()) flags |= Record::kServer;
   if (tracing_->is_egress) flags |= Record::kEgress;
   writeSpan(ids_, flags, name_, {}, start_us_, facts);
   record_.beginTags();

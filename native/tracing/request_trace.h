@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,9 +101,9 @@ class RequestTrace {
   }
 
   // ---- a call that this proxy makes for it ----
-  // `is_sampled`: whether it is told of; none: as the request's own. Null: there is no span.
-  std::unique_ptr<CallSpan> beginCall(std::string_view name, uint64_t now_us, Random& random,
-                                      std::optional<bool> is_sampled = {});
+  // `is_sampled`: whether it is told of; none: as the request's own. False: there is no span.
+  bool beginCall(std::string_view name, uint64_t now_us, Random& random, CallSpan* span,
+                 std::optional<bool> is_sampled = {});
 
   void onAnswerBegun(uint64_t now_us) {
     if (first_downstream_tx_us_ == 0) first_downstream_tx_us_ = now_us;
@@ -122,6 +121,7 @@ class RequestTrace {
     uint64_t first_rx_us = 0;
     uint32_t number = 0;
     uint16_t status = 0;
+    bool is_server = false;
     bool is_canceled = false;
     bool is_failed = false;
     std::string_view failure;

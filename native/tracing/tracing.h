@@ -69,6 +69,16 @@ struct RouteTracing {
 struct Tracing {
   Tracing(const plan::Tracing& plan, bool is_egress, RuntimeSlots* slots, Spans& spans);
 
+  // What kind of span a request's own is: only Zipkin's have an egress that is a client's.
+  bool isServer() const {
+    return plan.kind != plan::Tracing::Kind::Zipkin || !is_egress || hasOwnTries();
+  }
+  // The same of a try: as the real server's Zipkin, which takes all that follows on a span for a
+  // server's unless it is told that servers are apart.
+  bool areTriesServers() const {
+    return plan.kind == plan::Tracing::Kind::Zipkin && !is_egress && !hasOwnTries();
+  }
+
   const plan::Tracing plan;
   const bool is_egress;
   const Sampling sampling;
@@ -79,6 +89,11 @@ struct Tracing {
   bool reads_response_head = false;
   // The data plane's.
   Spans& spans;
+
+ private:
+  bool hasOwnTries() const {
+    return plan.spawns_upstream || (plan.zipkin && plan.zipkin->splits_spans);
+  }
 };
 
 }  // namespace fairlead::tracing

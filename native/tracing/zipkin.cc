@@ -137,9 +137,7 @@ bool beginZipkin(const Incoming& incoming, SpanIds* ids, Baggage* baggage) {
   const bool is_sampled = ids->is_sampled;
   *ids = said.ids;
   ids->is_sampled = is_sampled;
-  const bool is_server =
-      !incoming.tracing.is_egress || incoming.tracing.plan.spawns_upstream || plan.splits_spans;
-  if (is_server && plan.shared_context) return true;
+  if (incoming.tracing.isServer() && plan.shared_context) return true;
   ids->parent = said.ids.span;
   ids->has_parent = true;
   ids->is_remote = true;

@@ -48,10 +48,9 @@ std::unique_ptr<AddressRace> AddressRace::begin(const std::vector<plan::Address>
   while (next < all.size() && !fd->valid()) {
     *fd = beginConnect(all[next++], settings, use.source, error);
   }
+  countFurther(use.stats, use.host_counters, next - 1);
   if (!fd->valid()) return nullptr;
-  std::unique_ptr<AddressRace> race(new AddressRace(std::move(all), next, settings, use));
-  race->countFurther(next - 1);
-  return race;
+  return std::unique_ptr<AddressRace>(new AddressRace(std::move(all), next, settings, use));
 }
 
 AddressRace::AddressRace(std::vector<net::Address> addresses, size_t next,
@@ -65,10 +64,11 @@ AddressRace::AddressRace(std::vector<net::Address> addresses, size_t next,
   if (use.source) from_ = *use.source;
 }
 
-void AddressRace::countFurther(size_t addresses) const {
-  if (addresses == 0 || !stats_) return;
-  stats_->add(stats::Cluster::Counter::UpstreamCxTotal, addresses);
-  for (size_t i = 0; i < addresses; ++i) host_counters_->cx_total.add();
+void AddressRace::countFurther(stats::Shard<stats::Cluster>* stats, HostCounters* host,
+                               size_t addresses) {
+  if (addresses == 0 || !stats) return;
+  stats->add(stats::Cluster::Counter::UpstreamCxTotal, addresses);
+  for (size_t i = 0; i < addresses; ++i) host->cx_total.add();
 }
 
 AddressRace::~AddressRace() { buryTries(); }
@@ -99,7 +99,7 @@ bool AddressRace::startNext() {
   net::Loop& loop = connection_->loop();
   while (next_ < addresses_.size()) {
     int error = 0;
-    countFurther(1);
+    countFurther(stats_, host_counters_, 1);
     net::FileDescriptor fd =
         beginConnect(addresses_[next_++], settings_, from_ ? &*from_ : nullptr, &error);
     if (!fd.valid()) continue;

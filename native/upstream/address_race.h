@@ -50,7 +50,8 @@ class AddressRace final : public net::WrappingTransport, private net::Timer, pri
   void onTried(Try& one, bool has_failed);
   void settle(net::FileDescriptor winner);
   void buryTries();
-  void countFurther(size_t addresses) const;
+  static void countFurther(stats::Shard<stats::Cluster>* stats, HostCounters* host,
+                           size_t addresses);
 
   std::vector<net::Address> addresses_;
   size_t next_;

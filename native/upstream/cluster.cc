@@ -101,11 +101,9 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
        limits.pending_requests);
   open(Gauge::CircuitBreakersDefaultRqOpen, Gauge::CircuitBreakersHighRqOpen, high,
        limits.requests);
-  if (limits.retries.isTouched()) {
-    stats.set(
-        high ? Gauge::CircuitBreakersHighRqRetryOpen : Gauge::CircuitBreakersDefaultRqRetryOpen,
-        limits.retries.used() >= limits.maxRetries() ? 1 : 0);
-  }
+  // As the real server: by the limit of retries, also where a share counts in its place.
+  open(Gauge::CircuitBreakersDefaultRqRetryOpen, Gauge::CircuitBreakersHighRqRetryOpen, high,
+       limits.retries);
   if (priority >= settings_.limits.size() || !settings_.limits[priority].track_remaining) return;
   const auto remaining = [](const Budget& budget) {
     return budget.max() > budget.used() ? budget.max() - budget.used() : 0;
@@ -121,7 +119,7 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
       remaining(limits.requests));
   set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
       // As the real server: a share has no such number, once somebody has asked for it.
-      limits.hasRetryShare() && limits.retries.isTouched() ? 0 : remaining(limits.retries));
+      limits.wasRetryShareAsked() ? 0 : remaining(limits.retries));
   set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
       remaining(limits.connection_pools));
 }

@@ -70,7 +70,7 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
                           .protocols = use.protocols,
                           .address = &host.address(),
                           .proxy = host.proxy()});
-  if (!use.tunnel_head.empty()) {
+  if (use.tunnel_answer) {
     transport =
         http::makeConnectTransport(use.tunnel_head, std::move(transport), use.tunnel_answer);
   }

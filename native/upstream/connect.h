@@ -43,10 +43,11 @@ struct ConnectionUse {
   HostCounters* host_counters = nullptr;
   // Where hosts are that are listeners of this process; null: nowhere.
   net::InternalListeners* internal_listeners = nullptr;
-  // The CONNECT that the host, a proxy, hears first; empty: none.
-  std::string tunnel_head = {};
-  // Where the head of the answer to it goes; null: nowhere.
+  // Where the head of the answer goes to the CONNECT that the host, a proxy, hears first; null: it
+  // hears none.
   std::shared_ptr<http::ConnectAnswer> tunnel_answer = {};
+  // That CONNECT; empty: what it would be makes no sense, and the host is told nothing.
+  std::string tunnel_head = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the

@@ -71,10 +71,14 @@ struct Limits {
       window->add(hostClockMs());
     return true;
   }
-  bool hasRetryShare() const {
-    return retry_share_millionths.load(std::memory_order_relaxed) != kNoShare;
+  bool canRetry() {
+    if (hasRetryShare() && !wasRetryShareAsked()) {
+      was_share_asked_.store(true, std::memory_order_relaxed);
+    }
+    return retries.used() < maxRetries();
   }
-  bool canRetry() const { return retries.used() < maxRetries(); }
+  // A retry was once to be had of a share.
+  bool wasRetryShareAsked() const { return was_share_asked_.load(std::memory_order_relaxed); }
   uint64_t maxRetries() const {
     const uint64_t share = retry_share_millionths.load(std::memory_order_relaxed);
     if (share == kNoShare) return retries.max();
@@ -103,6 +107,9 @@ struct Limits {
   }
 
  private:
+  bool hasRetryShare() const {
+    return retry_share_millionths.load(std::memory_order_relaxed) != kNoShare;
+  }
   uint64_t countedRequests() const {
     const RequestWindow* const window = requests.window();
     if (window && counts_begun.load(std::memory_order_relaxed)) {
@@ -113,6 +120,7 @@ struct Limits {
 
   // Null: nobody has ever wanted it.
   std::unique_ptr<RequestWindow> window_;
+  std::atomic<bool> was_share_asked_{false};
 };
 
 }  // namespace fairlead::upstream

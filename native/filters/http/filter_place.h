@@ -56,6 +56,8 @@ class FilterPlace {
   virtual void describe(format::FormatContext* context) const = 0;
   // What calls that are made for the request are part of; null: it is not traced. For inside, too.
   virtual tracing::RequestTrace* trace() const { return nullptr; }
+  // False: the request is a copy's, which no client sees.
+  virtual bool hasClient() const { return true; }
   // The other end of the client's connection, as a proxy before us has told it. For inside, too.
   virtual const net::Address& peer() const = 0;
   // What a filter keeps with the client's connection, under a number that is its own; null at

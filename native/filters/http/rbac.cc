@@ -54,6 +54,8 @@ class Rbac final : public HttpFilter {
   // As the real server: no connection is made for a request that may not have it.
   FilterStatus onHostChosen(const http::RequestHead&, const route::RequestView& view) override {
     was_asked_ = true;
+    // As the real server, which asks nothing about what came by no connection.
+    if (!place_.hasClient()) return FilterStatus::Continue;
     return decide(view);
   }
 

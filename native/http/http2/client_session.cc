@@ -211,6 +211,8 @@ void ClientSession::abandon(ClientStream& stream) {
     reset(stream, ErrorCode::NoError);
   } else {
     --unopened_;
+    // As the real server, to which it was active for a moment.
+    showAsUsed(Gauge::StreamsActive);
     release(stream);
     if (openStreams() == 0) onLastStreamEnded();
   }

@@ -289,7 +289,9 @@ void ServerSession::onRequest(uint32_t id, const Block& block, bool end) {
   head.head_bytes = static_cast<uint32_t>(block.wire_bytes);
   head.header_bytes = read.header_bytes;
   telling(stream);
+  head_told_ = &stream;
   stream.sink_->onRequestHead(head, end);
+  head_told_ = nullptr;
 }
 
 void ServerSession::refuseRequest(uint32_t id, const ReadHead& read, bool end) {

@@ -30,6 +30,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   const http::ServerSettings& settings() const { return settings_; }
   // Of an answer that is composed whole.
   net::Millis flushTimeoutOf(const StreamBase& stream) const;
+  bool isTellingHeadOf(const ServerStream& stream) const { return head_told_ == &stream; }
 
  private:
   // Session
@@ -75,6 +76,8 @@ class ServerSession final : public http::ServerCodec, public Session {
   uint64_t reset_tokens_ = 0;
   net::Millis reset_tokens_at_ = 0;
   bool ends_after_streams_ = false;
+  // Whose head is being told of right now; null: nobody's is.
+  const ServerStream* head_told_ = nullptr;
 };
 
 }  // namespace fairlead::http2

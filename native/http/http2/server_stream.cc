@@ -45,7 +45,6 @@ void ServerStream::clear() {
   sink_ = waiting_ = nullptr;
   meter_ = nullptr;
   has_lost_host_ = false;
-  answered_in_ = 0;
 }
 
 // ---- the request ----
@@ -136,9 +135,8 @@ void ServerStream::tellEnd(http::RequestSink& sink) {
     return;
   }
   // As the real server, which sends nothing before it has done with what it read, and has logged
-  // this by then.
-  if (answered_in_ != 0 && answered_in_ == session().currentRead() &&
-      !Session::hasRemoteEnded(*this) && meter_) {
+  // by then what was answered as its head came.
+  if (meter_ && session().isTellingHeadOf(*this) && !Session::hasRemoteEnded(*this)) {
     meter_->wire_sent = meter_->header_sent = meter_->plain_sent = 0;
   }
   // What is still to come, or to be sent, is nobody's: the account is soon another request's.
@@ -148,7 +146,6 @@ void ServerStream::tellEnd(http::RequestSink& sink) {
 
 void ServerStream::sendHead(const http::ResponseOut& head, bool end) {
   http::RequestSink* const sink = end ? leave() : nullptr;
-  answered_in_ = session().currentRead();
   writeHead(head.status, head.headers, end);
   if (sink) tellEnd(*sink);
 }

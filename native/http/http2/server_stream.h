@@ -52,8 +52,6 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   http::RequestSink* waiting_ = nullptr;
   // The sink's.
   http::ByteMeter* meter_ = nullptr;
-  // The read within which its answer began; 0: none.
-  uint32_t answered_in_ = 0;
   bool has_lost_host_ = false;
 };
 

@@ -156,8 +156,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   }
 
  public:
-  // Of what is being told of right now; 0: nothing is.
-  uint32_t currentRead() const { return consuming_ ? read_number_ : 0; }
   static bool hasRemoteEnded(const StreamBase& stream) { return stream.remote_ended_; }
   static bool hasLocalEnded(const StreamBase& stream) {
     return stream.local_ended_ || stream.end_pending_;
@@ -251,6 +249,12 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // net::Deferred
   void onDeferred() override;
 
+  // Pages of what was used have it from here on, be it 0.
+  void showAsUsed(Gauge gauge) {
+    stats_.up(gauge);
+    stats_.down(gauge);
+  }
+
  private:
   enum class Phase : uint8_t {
     Preface,   // A server waits for what a client begins with.
@@ -320,12 +324,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
   void lateReset(StreamBase& stream);
-
-  // Pages of what was used have it from here on, be it 0.
-  void showAsUsed(Gauge gauge) {
-    stats_.up(gauge);
-    stats_.down(gauge);
-  }
 
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
@@ -403,7 +401,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   const Side side_;
   Phase phase_;
   uint8_t next_ended_ = 0;
-  uint32_t read_number_ = 0;
   bool in_data_ : 1 = false;
   bool data_ends_ : 1 = false;
   bool block_ends_ : 1 = false;

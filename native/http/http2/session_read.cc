@@ -53,7 +53,6 @@ void Session::take(std::string_view bytes) { received(bytes.data(), bytes.size()
 void Session::received(const char* data, size_t size) {
   if (!mayLookAtRead()) return;
   consuming_ = true;
-  if (++read_number_ == 0) ++read_number_;
   const size_t used = consume(data, size);
   consuming_ = false;
   if (isReading()) {

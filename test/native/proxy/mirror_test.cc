@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "test/native/support/exchange.h"
+#include "test/native/support/http_filters.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -20,16 +21,7 @@ constexpr char kGetOfPort[] = "GET / HTTP/1.1\r\nhost: a.test:81\r\n\r\n";
 // "origin", and a cluster "shadow" that gets copies.
 plan::Update mirrored(uint16_t origin, uint16_t shadow) {
   plan::Update plan = httpPlan({origin});
-  plan::Cluster cluster = plan.clusters[0];
-  cluster.name = "shadow";
-  plan.clusters.push_back(cluster);
-  plan::Assignment hosts = hostsOn({shadow});
-  hosts.cluster_name = "shadow";
-  plan.assignments.push_back(hosts);
-  plan::MirrorPolicy& policy =
-      plan.route_tables[0].virtual_hosts[0].routes[0].cluster->mirrors.emplace_back();
-  policy.cluster = "shadow";
-  policy.share_millionths = 1'000'000;
+  mirrorTo(shadow, plan);
   return plan;
 }
 

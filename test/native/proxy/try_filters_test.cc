@@ -14,22 +14,6 @@ namespace {
 
 plan::RequestRules& rulesOf(plan::Update& plan) { return plan.clusters[0].request_rules.emplace(); }
 
-plan::HttpFilter bufferOf(uint32_t bytes) {
-  plan::HttpFilter filter;
-  filter.name = "buffer";
-  filter.buffer.emplace();
-  filter.buffer->max_request_bytes = bytes;
-  return filter;
-}
-
-plan::HttpFilter denying() {
-  plan::HttpFilter filter;
-  filter.name = "guard";
-  plan::Rbac& rbac = filter.rbac.emplace();
-  rbac.rules.emplace();
-  return filter;
-}
-
 std::string postOnce(Proxy& proxy, const std::string& framing, const std::string& body) {
   Socket client = proxy.connect();
   client.write("POST /path HTTP/1.1\r\nhost: a\r\n" + framing + "\r\n\r\n" + body);

@@ -93,4 +93,51 @@ inline bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+// ---- filters that tries may pass ----
+
+inline plan::HeaderChange addingHeader(const std::string& name, const std::string& value) {
+  plan::HeaderChange change;
+  change.add.emplace();
+  change.add->name = name;
+  change.add->value.emplace().pieces.emplace_back().argument = value;
+  return change;
+}
+
+inline plan::HttpFilter addingToRequests(const std::string& name, const std::string& value) {
+  plan::HttpFilter filter;
+  filter.name = "changes";
+  filter.header_mutation.emplace().mutations.emplace().request.push_back(addingHeader(name, value));
+  return filter;
+}
+
+inline plan::HttpFilter bufferOf(uint32_t bytes) {
+  plan::HttpFilter filter;
+  filter.name = "buffer";
+  filter.buffer.emplace();
+  filter.buffer->max_request_bytes = bytes;
+  return filter;
+}
+
+inline plan::HttpFilter denying() {
+  plan::HttpFilter filter;
+  filter.name = "guard";
+  filter.rbac.emplace().rules.emplace();
+  return filter;
+}
+
+// Copies of all requests go to a cluster "shadow", as their policy is to have it.
+inline plan::MirrorPolicy& mirrorTo(uint16_t port, plan::Update& plan) {
+  plan::Cluster cluster = plan.clusters[0];
+  cluster.name = "shadow";
+  plan.clusters.push_back(cluster);
+  plan::Assignment hosts = hostsOn({port});
+  hosts.cluster_name = "shadow";
+  plan.assignments.push_back(hosts);
+  plan::MirrorPolicy& policy =
+      plan.route_tables[0].virtual_hosts[0].routes[0].cluster->mirrors.emplace_back();
+  policy.cluster = "shadow";
+  policy.share_millionths = 1'000'000;
+  return policy;
+}
+
 }  // namespace fairlead::test

@@ -67,6 +67,26 @@ TEST("The latest read of either side counts as buffered while its relay is there
   EXPECT(proxy.waitFor("cluster.origin.upstream_cx_rx_bytes_buffered", 0));
 }
 
+TEST("Nothing is buffered of a side that has ended, though its relay goes on") {
+  std::atomic<bool> is_seen{false};
+  Origin origin([&is_seen](Socket& socket, int) {
+    socket.readAll();
+    while (!is_seen) sleepMs(5);
+    socket.write("answer");
+  });
+  Proxy proxy(tcpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("abc");
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("tcp.in.downstream_cx_rx_bytes_buffered") > 0; }));
+  client.endWriting();
+  EXPECT(
+      proxy.waitUntil([&] { return proxy.stat("tcp.in.downstream_cx_rx_bytes_buffered") == 0u; }));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_active"), 1u);
+  is_seen = true;
+  EXPECT_EQ(client.readAll(), std::string("answer"));
+  proxy.expectQuiet();
+}
+
 TEST("Large streams arrive whole in both directions at once") {
   const DescriptorsBalance balance;
   const std::string sent = pattern(24 * kMegabyte);

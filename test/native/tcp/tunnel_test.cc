@@ -272,4 +272,26 @@ TEST("A tunnel by POST goes over HTTP/1 as well") {
   proxy.expectQuiet();
 }
 
+TEST("A tunnel that no head of HTTP/1 can ask for is asked of nobody, and its client waits") {
+  const DescriptorsBalance balance;
+  std::atomic<bool> is_asked{false};
+  Origin origin([&is_asked](Socket& socket, int) {
+    while (!socket.read().empty()) is_asked = true;
+  });
+  plan::Update plan = connectingPlan(origin.port());
+  plan::HeaderAddition& added = plan.listeners[0]
+                                    .filter_chains[0]
+                                    .tcp->tunneling->headers.emplace()
+                                    .request_add.emplace_back();
+  added.name = "x-a";
+  added.value.emplace().pieces.emplace_back().argument = "a\rhost: b";
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write("bytes");
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_total", 1));
+  sleepMs(30);
+  EXPECT(!is_asked);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_active"), 1u);
+}
+
 }  // namespace fairlead::test

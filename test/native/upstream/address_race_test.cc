@@ -42,7 +42,8 @@ class Handler final : public net::ConnectionHandler {
 };
 
 struct Race {
-  Race(net::Loop& loop, const std::vector<plan::Address>& addresses) {
+  Race(net::Loop& loop, const std::vector<plan::Address>& addresses, plan::Cluster plan = {})
+      : settings(std::move(plan)) {
     net::FileDescriptor fd;
     ConnectionUse use;
     use.stats = counters->shard(0);
@@ -100,6 +101,19 @@ TEST("when all refuse, the connection fails as one that has a single address") {
   race.connection->close();
   loop.turn(0);
   EXPECT_EQ(test::openDescriptors(), before);
+}
+
+TEST("a host that is refused at each of its addresses has been connected to at each") {
+  net::Loop loop;
+  plan::Cluster settings;
+  // Nobody's: no socket is bound to it.
+  settings.sources.emplace_back().address.emplace().ip = std::string("\xc0\0\2\1", 4);
+  Race race(loop, {loopback(1), loopback(2), loopback(3)}, settings);
+  EXPECT(race.connection == nullptr);
+  EXPECT_EQ(race.refused, -EADDRNOTAVAIL);
+  // The first counts with the connection.
+  EXPECT_EQ(race.connections(), 2u);
+  EXPECT_EQ(race.host_counters.cx_total.read(), 2u);
 }
 
 TEST("a race that is given up leaves nothing behind") {

@@ -54,4 +54,21 @@ TEST(
   EXPECT_EQ(begun.maxRetries(), 0u);
 }
 
+TEST("A share of retries has been asked for once a retry was to be had of it, granted or not") {
+  plan::CircuitLimits plan;
+  plan.max_retries = 3;
+  Limits limits;
+  limits.configure(plan);
+  EXPECT(limits.canRetry());
+  EXPECT(!limits.wasRetryShareAsked());
+  plan.retry_budget.emplace();
+  limits.configure(plan);
+  EXPECT(!limits.wasRetryShareAsked());
+  EXPECT(!limits.canRetry());
+  EXPECT(limits.wasRetryShareAsked());
+  // Its breaker is that of the limit which it stands in for.
+  EXPECT(!limits.retries.isTouched());
+  EXPECT(!limits.retries.isExhausted());
+}
+
 }  // namespace fairlead::upstream

@@ -94,6 +94,25 @@ TEST("A service that is not there is an error, and so is an answer that makes no
   EXPECT_EQ(without.stat("http.in.ext_authz.error"), 1u);
 }
 
+TEST("A call whose metadata no head can hold fails, and its host hears nothing of it") {
+  Origin origin(repeatRequests);
+  Origin auth(saying(answerOf({})));
+  for (const auto& [name, value] :
+       {std::pair("x a", "v"), std::pair("x:a", "v"), std::pair("x-a", "a\rb")}) {
+    plan::Update plan = asking(origin.port(), auth.port(), false);
+    plan::HeaderAddition& added =
+        managerOf(plan).http_filters[0].ext_authz->service->service->metadata.emplace_back();
+    added.name = name;
+    added.value.emplace().pieces.emplace_back().argument = value;
+    Proxy proxy(plan);
+    EXPECT(get(proxy, "/").starts_with("HTTP/1.1 403 "));
+    EXPECT_EQ(proxy.stat("http.in.ext_authz.error"), 1u);
+    EXPECT_EQ(proxy.stat("cluster.auth.upstream_rq_total"), 1u);
+    EXPECT_EQ(proxy.stat("cluster.auth.upstream_cx_destroy_local_with_active_rq"), 1u);
+    EXPECT_EQ(proxy.stat("cluster.auth.internal.upstream_rq_completed"), 0u);
+  }
+}
+
 TEST("A service of gRPC changes a request, and the answer that it gets") {
   const auto option = [](std::string_view name, std::string_view value) {
     ProtoWriter header;

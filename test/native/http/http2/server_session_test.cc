@@ -207,7 +207,7 @@ TEST("an answer goes as far as its window, the rest as it opens, and who waits c
   EXPECT_EQ(server.loop.slabs().inUse(), 0u);
 }
 
-TEST("an answer within the read of a request that is not whole has sent nothing by its end") {
+TEST("an answer to the head of a request that is not whole has sent nothing by its end") {
   H2Server server;
   server.begin();
   server.send(server.post(1, "/early"));
@@ -225,6 +225,20 @@ TEST("an answer within the read of a request that is not whole has sent nothing 
   server.answer(*server.requests[2], "ok");
   EXPECT_EQ(server.requests[2]->meter.wire_sent,
             server.requests[2]->meter.header_sent + kFrameHeadBytes + 2);
+}
+
+TEST("an answer to what follows a head has been sent by its end, with what was sent before it") {
+  H2Server server;
+  server.begin();
+  server.send(server.post(1, "/by-data"));
+  Request& request = *server.requests[0];
+  request.stream->sendInformational(100, nullptr);
+  const uint32_t interim = request.meter.header_sent;
+  EXPECT(interim > 0);
+  server.send(frame(FrameType::Data, 0, 1, "part"));
+  EXPECT_EQ(request.ends, "complete;");
+  EXPECT(request.meter.header_sent > interim);
+  EXPECT_EQ(request.meter.wire_sent, request.meter.header_sent + kFrameHeadBytes + 2);
 }
 
 TEST("an answer is complete once all of it is sent, to the last of which its bytes count") {
