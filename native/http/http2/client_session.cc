@@ -156,13 +156,15 @@ http::ClientStream& ClientSession::newStream(ResponseSink& sink) {
   ClientStream* const stream = pools ? pools->client.take() : new ClientStream;
   stream->begin(*this, sink);
   ++requests_;
-  ++unopened_;
+  unopened_.pushBack(stream);
+  ++unopened_count_;
   is_full_ = freeStreams() == 0;
   return *stream;
 }
 
 void ClientSession::opened(ClientStream& stream) {
-  --unopened_;
+  stream.ListNode<ClientStream>::unlink();
+  --unopened_count_;
   sawStream(next_id_);
   open(stream, next_id_);
   next_id_ += 2;
@@ -175,6 +177,14 @@ void ClientSession::release(StreamBase& stream) {
     pools->client.give(&released, loop());
   } else {
     net::buryIn(loop(), std::unique_ptr<ClientStream>(&released));
+  }
+}
+
+void ClientSession::resetUnopened(ResetReason reason, std::string_view details) {
+  while (ClientStream* const stream = unopened_.popFront()) {
+    --unopened_count_;
+    stream->loseUnopened(reason, details);
+    release(*stream);
   }
 }
 
@@ -210,7 +220,7 @@ void ClientSession::abandon(ClientStream& stream) {
   if (stream.isOpen()) {
     reset(stream, ErrorCode::NoError);
   } else {
-    --unopened_;
+    --unopened_count_;
     // As the real server, to which it was active for a moment.
     showAsUsed(Gauge::StreamsActive);
     release(stream);
@@ -248,7 +258,7 @@ void ClientSession::lost(ClientStream&, ResponseSink& sink, ResetReason reason,
 }
 
 void ClientSession::onLastStreamEnded() {
-  if (unopened_ > 0) return;
+  if (unopened_count_ > 0) return;
   noteIdle();
   if (settings_.max_requests > 0 && requests_ >= settings_.max_requests && !reason_) {
     reason_ = CloseReason::MaxRequests;
@@ -397,6 +407,8 @@ void ClientSession::onGoAway(uint32_t last_stream, ErrorCode) {
     if (!refused) break;
     tellReset(*refused, ResetReason::RemoteRefused, "http2.remote_refuse", true);
   }
+  // No stream may begin any more (RFC 9113 §6.8).
+  if (isOpen()) resetUnopened(ResetReason::RemoteRefused, "http2.remote_refuse");
   if (isOpen()) endWhenIdle();
 }
 

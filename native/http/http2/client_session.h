@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/list.h"
 #include "http/client_loans.h"
 #include "http/codec.h"
 #include "http/codec_settings.h"
@@ -59,6 +60,7 @@ class ClientSession final : public http::ClientCodec, private Session {
   net::Millis nextDeadline() const override;
   void onDeadline(net::Millis now) override;
   void release(StreamBase& stream) override;
+  void resetUnopened(http::ResetReason reason, std::string_view details) override;
 
   // ---- for streams ----
 
@@ -79,7 +81,7 @@ class ClientSession final : public http::ClientCodec, private Session {
   void onTrailers(ClientStream& stream, const Block& block, bool end);
   // A head or trailers that cannot be told. True: it was one.
   bool isUnreadable(ClientStream& stream, const ReadHead& read);
-  uint32_t activeStreams() const { return openStreams() + unopened_; }
+  uint32_t activeStreams() const { return openStreams() + unopened_count_; }
   bool takesStreams() const;
   void connectFailed(Failure failure, int error);
   void noteIdle();
@@ -101,8 +103,9 @@ class ClientSession final : public http::ClientCodec, private Session {
   http::CountedBytes counted_;
   uint32_t next_id_ = 1;
   uint32_t requests_ = 0;
-  // Streams whose heads have not been sent.
-  uint32_t unopened_ = 0;
+  // Streams whose heads have not been sent: somebody may hold them up for long.
+  List<ClientStream> unopened_;
+  uint32_t unopened_count_ = 0;
   // Of the RST_STREAM that is being told of.
   ErrorCode peer_code_ = ErrorCode::NoError;
   // Set before it is closed from here.

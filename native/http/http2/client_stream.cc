@@ -78,6 +78,7 @@ void ClientStream::begin(ClientSession& session, http::ResponseSink& sink) {
 
 void ClientStream::clear() {
   clearBase();
+  ListNode<ClientStream>::unlink();
   client_ = nullptr;
   leaveSink();
   method_ = Method::Other;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/list.h"
 #include "http/codec.h"
 #include "http/http2/stream.h"
 
@@ -12,7 +13,9 @@ namespace fairlead::http2 {
 
 class ClientSession;
 
-class ClientStream final : public StreamBase, public http::ClientStream {
+class ClientStream final : public StreamBase,
+                           public http::ClientStream,
+                           public ListNode<ClientStream> {
  public:
   void begin(ClientSession& session, http::ResponseSink& sink);
   bool answersHead() const { return method_ == Method::Head; }
@@ -23,6 +26,10 @@ class ClientStream final : public StreamBase, public http::ClientStream {
     meter_ = nullptr;
   }
   bool outlastsAnswer() const { return outlasts_answer_; }
+  // It ends without having been sent anything.
+  void loseUnopened(http::ResetReason reason, std::string_view details) {
+    onReset(reason, details);
+  }
   // As new.
   void clear();
 

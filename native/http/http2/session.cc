@@ -167,6 +167,7 @@ void Session::resetAll(ResetReason reason, std::string_view details) {
     }
   }
   while (StreamBase* stream = streams_.any()) tellReset(*stream, reason, details, false);
+  resetUnopened(reason, details);
 }
 
 bool Session::wasResetByUs(uint32_t id) const {

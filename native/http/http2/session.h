@@ -106,6 +106,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
     streams_.forEach(visit);
   }
   void resetAll(http::ResetReason reason, std::string_view details);
+  // The same of streams that have no number yet.
+  virtual void resetUnopened(http::ResetReason, std::string_view) {}
   // The stream is no more: it goes back to where it came from.
   virtual void release(StreamBase& stream) = 0;
 

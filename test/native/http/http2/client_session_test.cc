@@ -58,6 +58,35 @@ TEST("an HTTP/2 session with a host tells why a stream ended early") {
   EXPECT_EQ(lost.told, std::string("reset protocol"));
 }
 
+TEST("a stream whose head nobody has sent yet ends with its session") {
+  Scripted host;
+  Answer held;
+  held.stream = &host.session->newStream(held);
+  EXPECT(host.session->isActive());
+  host.send("this is no frame of HTTP/2, is it?");
+  EXPECT_EQ(held.told, std::string("reset protocol"));
+  EXPECT_EQ(host.takeTold(), std::string("closed 10;local;"));
+
+  Scripted ended;
+  Answer unsent;
+  unsent.stream = &ended.session->newStream(unsent);
+  ended.session->abort(CloseReason::Local);
+  EXPECT_EQ(unsent.told, std::string("reset connection"));
+  EXPECT_EQ(ended.takeTold(), std::string("closed 2 lost;connection;"));
+}
+
+TEST("a stream whose head nobody has sent yet may be tried elsewhere after GOAWAY") {
+  Scripted host;
+  Answer& asked = host.ask("GET", true);
+  Answer held;
+  held.stream = &host.session->newStream(held);
+  host.send(frame(FrameType::GoAway, 0, 0, number32(1) + number32(0)));
+  EXPECT_EQ(held.told, std::string("reset refused"));
+  host.send(host.blocks.headers(1, kOk, true));
+  EXPECT_EQ(asked.told, std::string("200."));
+  EXPECT(host.over);
+}
+
 TEST("an HTTP/2 session with a host wants no more of a request that is answered early") {
   Scripted host;
   Answer& answer = host.ask("POST", false);
