@@ -226,6 +226,7 @@ void Mirror::sendKept() {
 void Mirror::onData(std::string_view data, bool end) {
   if (end) requestComplete();
   if (!names_ && passesFilters()) {
+    if (!attempt_.isActive()) return;
     tries_->filters.onData(data, end);
     if (http::ClientStream* const to = attempt_.stream()) to->flush();
   } else if (http::ClientStream* const to = attempt_.stream()) {
@@ -240,9 +241,10 @@ void Mirror::onData(std::string_view data, bool end) {
 void Mirror::onTrailers(HeaderMap& trailers) {
   requestComplete();
   if (!names_ && passesFilters()) {
-    // They may change them, which are the request's as well.
+    if (!attempt_.isActive()) return;
+    // They may change them, which are the request's as well, unless they were kept until now.
     HeaderMap& own = context_->tried.headers;
-    own.assign(trailers);
+    if (&own != &trailers) own.assign(trailers);
     tries_->filters.onTrailers(own);
     if (http::ClientStream* const to = attempt_.stream()) to->flush();
   } else if (http::ClientStream* const to = attempt_.stream()) {

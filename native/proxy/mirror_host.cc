@@ -40,7 +40,12 @@ void Mirror::onName(const upstream::KnownName& name) {
     charge(503);
   }
   // A copy that failed at once, of which all was here, is at rest by now.
-  if (!context_ || attempt_.isActive()) return;
+  if (!context_) return;
+  if (attempt_.isActive()) {
+    // What filters have taken of what was kept waits no more.
+    if (sender_ && !isBehind()) sender_->onMirrorWritable();
+    return;
+  }
   dropBody();
   if (sender_) sender_->onMirrorWritable();
   restIfOver();

@@ -60,12 +60,15 @@ void Mirror::startTry(upstream::HttpPool& pool) {
   SlabChain body = std::move(body_);
   const http::SavedHead trailers = std::move(trailers_);
   tries.filters.onKept(head, has_body_, request_complete_, body, trailers);
+  // Before what is sent is cleared; and where more is to come, nobody else does.
+  if (http::ClientStream* const to = attempt_.stream()) to->flush();
   if (!body.empty()) body.clear(loop().slabs());
 }
 
 void Mirror::endTries() {
   MirrorTries& tries = *tries_;
   tries.filters.end();
+  if (tries.is_logged) tries.logs.endAll();
   tries.info.clear();
   tries.server.reset();
   tries.list = nullptr;
@@ -77,7 +80,10 @@ void Mirror::endTries() {
 
 bool Mirror::passesFilters() const { return has_tries_ && tries_->filters.attempt() != nullptr; }
 
-bool Mirror::areTriesBehind() const { return tries_->is_behind || tries_->pauses > 0; }
+// Whoever fails, or is answered early, waits for nothing of what it kept.
+bool Mirror::areTriesBehind() const {
+  return attempt_.isActive() && (tries_->is_behind || tries_->pauses > 0);
+}
 
 void Mirror::noteConnection(upstream::PooledConnection& connection) {
   StreamInfo& info = tries_->info;
@@ -111,7 +117,8 @@ void Mirror::onTryHead(const http::RequestHead& head, http::SavedHead&) {
 void Mirror::onTryBehind() { tries_->is_behind = true; }
 
 void Mirror::onTrySent() {
-  if (std::exchange(tries_->is_behind, false)) holdUpNoLonger();
+  tries_->is_behind = false;
+  holdUpNoLonger();
 }
 
 void Mirror::pauseReading() { ++tries_->pauses; }

@@ -145,6 +145,10 @@ bool HttpPool::attach(PoolWaiter& waiter) {
 }
 
 void HttpPool::serveWaiting() {
+  // Who is served may give its stream back at once: whoever serves goes on with the next, such that
+  // no stack grows with those that wait.
+  if (is_serving_) return;
+  is_serving_ = true;
   while (!waiting_.empty() && !ready_.empty()) {
     PoolWaiter* waiter = waiting_.popFront();
     --waiting_count_;
@@ -153,6 +157,7 @@ void HttpPool::serveWaiting() {
     counters_.rq_pending_active.subtract();
     attach(*waiter);
   }
+  is_serving_ = false;
   // Connections were lost while requests wait: as many as those need are opened again.
   while (!waiting_.empty() && connecting_streams_ < waiting_count_ && ready_.empty()) {
     PoolFailure failure;

@@ -154,6 +154,7 @@ class HttpPool final {
   bool alpn_said_http1_ = false;
   bool draining_ = false;
   bool is_well_ = true;
+  bool is_serving_ = false;
   // Among the cluster's connection pools.
   bool counted_ = false;
   int open_error_ = 0;

@@ -10,6 +10,7 @@
 
 #include "test/native/support/exchange.h"
 #include "test/native/support/http_filters.h"
+#include "test/native/support/long_uploads.h"
 #include "test/native/test.h"
 
 namespace fairlead::test {
@@ -124,6 +125,50 @@ TEST("Copies within filters end with their requests that are never whole, and wi
   Socket client = proxy.connect();
   client.write(kPart);
   EXPECT(proxy.waitUntil([&] { return proxy.stat("http.in.downstream_rq_active") == 1u; }));
+}
+
+TEST("A long body passes the filters of a copy whole, at the pace of the copy's host") {
+  std::atomic<uint64_t> own{0}, copied{0};
+  Origin origin(counting(&own, 0));
+  Origin shadow(counting(&copied, 2));
+  Proxy proxy(mirroredBy(origin.port(), shadow.port(), addingToRequests("x-try", "1")));
+  Socket client = proxy.connect();
+  sendLong(client);
+  EXPECT(client.readMessage().ends_with("ok"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+  EXPECT_EQ(copied.load(), kLongBytes);
+}
+
+TEST("A copy within filters that is answered early, or by a filter, holds nobody up any longer") {
+  for (const bool is_by_filter : {false, true}) {
+    std::atomic<uint64_t> own{0};
+    Origin origin(counting(&own, 0));
+    Origin shadow(answerEarly);
+    Proxy proxy(mirroredBy(origin.port(), shadow.port(),
+                           is_by_filter ? bufferOf(64 * 1024) : addingToRequests("x-try", "1")));
+    Socket client = proxy.connect();
+    sendLong(client);
+    EXPECT(client.readMessage().ends_with("ok"));
+    EXPECT_EQ(own.load(), kLongBytes);
+    EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
+  }
+}
+
+TEST("A copy within filters whose host cannot be reached holds nobody up any longer") {
+  std::atomic<uint64_t> own{0};
+  Origin origin(counting(&own, 0));
+  // One more than the kernel answers connects, and then nobody can.
+  uint16_t full = 0;
+  const net::FileDescriptor listening = listenOnLoopback(&full, 0);
+  const Socket only = Socket::connect(full);
+  plan::Update plan = mirroredBy(origin.port(), full, addingToRequests("x-try", "1"));
+  plan.clusters[1].connect_timeout_ms = 500;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  sendLong(client);
+  EXPECT(client.readMessage().ends_with("ok"));
+  EXPECT_EQ(own.load(), kLongBytes);
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_cx_connect_timeout", 1));
 }
 
 TEST("Tries are logged that a filter answers before they have a connection, and copies too") {

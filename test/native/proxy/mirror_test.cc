@@ -8,6 +8,7 @@
 
 #include "test/native/support/exchange.h"
 #include "test/native/support/http_filters.h"
+#include "test/native/support/long_uploads.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -300,31 +301,6 @@ TEST("A copy is given up with a request that is never whole") {
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
 }
 
-constexpr uint64_t kLongBytes = 8 * 1024 * 1024;
-
-void sendLong(Socket& client) {
-  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kLongBytes) +
-               "\r\n\r\n");
-  const std::string part(64 * 1024, 'p');
-  for (uint64_t sent = 0; sent < kLongBytes; sent += part.size()) EXPECT(client.write(part));
-}
-
-// Reads that body, the first part of it with pauses, and answers.
-auto counting(std::atomic<uint64_t>* bytes, int pause_ms) {
-  return [bytes, pause_ms](Socket& socket, int) {
-    socket.readUntil("\r\n\r\n");
-    while (*bytes < kLongBytes) {
-      const std::string part = socket.read();
-      if (part.empty()) return;
-      *bytes += part.size();
-      if (pause_ms > 0 && *bytes < kLongBytes / 8)
-        std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
-    }
-    socket.write(kOk);
-    socket.readAll();
-  };
-}
-
 TEST("A long body reaches request and copy whole, and the slower of the two sets the pace") {
   std::atomic<uint64_t> own{0}, copied{0};
   Origin origin(counting(&own, 0));
@@ -341,13 +317,7 @@ TEST("A long body reaches request and copy whole, and the slower of the two sets
 TEST("A copy that is answered before it is whole holds up its request no longer") {
   std::atomic<uint64_t> own{0};
   Origin origin(counting(&own, 0));
-  Origin shadow([](Socket& socket, int) {
-    socket.readUntil("\r\n\r\n");
-    // Long enough for what waits for it to be all that may.
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    socket.write("HTTP/1.1 413 Payload Too Large\r\ncontent-length: 0\r\n\r\n");
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  });
+  Origin shadow(answerEarly);
   Proxy proxy(mirrored(origin.port(), shadow.port()));
   Socket client = proxy.connect();
   sendLong(client);
