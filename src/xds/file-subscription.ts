@@ -14,7 +14,10 @@ export class FileSubscription implements Transport {
   readonly #updates: Updates;
   readonly #host: SubscriptionHost;
   #watch: FileWatch | undefined;
-  /** What was taken last, of a file that is looked at every so often. */
+  /**
+   * What is in use, of a file that is looked at every so often; undefined: all that comes is to be taken, as what was
+   * refused may be in use in part.
+   */
   #taken: string | undefined;
 
   constructor(source: FileSource, updates: Updates, host: SubscriptionHost) {
@@ -25,7 +28,7 @@ export class FileSubscription implements Transport {
 
   start(onFirst: () => void): void {
     try {
-      this.#watch = new FileWatch(this.#source, () => this.refresh());
+      this.#watch = new FileWatch(this.#source, () => this.#readAgain());
     } catch (error) {
       this.#host.log('error', `cannot watch ${this.#source.path}: ${(error as Error).message}`);
     }
@@ -38,6 +41,11 @@ export class FileSubscription implements Transport {
 
   /** Reads the file again, as if it had been replaced. */
   refresh(): void {
+    this.#taken = undefined;
+    this.#readAgain();
+  }
+
+  #readAgain(): void {
     unawaited('an update of a file', this.#read());
   }
 
@@ -88,8 +96,8 @@ export class FileSubscription implements Transport {
             { describe: read.file.describe },
           );
     return after(wrong, (why) => {
+      this.#taken = why === undefined ? polled : undefined;
       if (why === undefined) {
-        this.#taken = polled;
         log('debug', `Filesystem config update accepted for ${path}: version '${version}'`);
         return;
       }

@@ -287,9 +287,10 @@ export abstract class TypeState {
       if (!this.watchers.has(watcher)) continue;
       const answer = watcher.onUpdate(own, version);
       if (answer instanceof Promise) {
+        const refusals = answer.then((why) => refusalOf(watcher, why));
         // What it throws is thrown below.
-        answer.catch(() => undefined);
-        answers.push(answer.then((why) => refusalOf(watcher, why)));
+        refusals.catch(() => undefined);
+        answers.push(refusals);
       } else if (answer !== undefined) {
         answers.push(Promise.resolve(refusalOf(watcher, answer)));
         break;

@@ -404,6 +404,33 @@ test('a heartbeat is told to nobody, an answer by another name to whom it is for
   assert.deepEqual(hosts.heard, ['v2: ']);
 });
 
+test('what a watcher throws while others are yet to be told is thrown to whoever has it taken, once', async () => {
+  const state = new DeltaState(EDS);
+  const wrong = new Error('a bug');
+  let isPaused = false;
+  const failing: Watcher = {
+    names: ['a'],
+    onUpdate: async () => {
+      const untilMs = performance.now() + 20;
+      // So long that the others have to wait.
+      while (performance.now() < untilMs);
+      setImmediate(() => (isPaused = true));
+      await Promise.resolve();
+      throw wrong;
+    },
+    onRefused: () => undefined,
+    onAbsent: () => undefined,
+    onFailure: () => undefined,
+  };
+  const other = Object.assign(new Recorder('a'), {
+    onUpdate: () => assert.ok(isPaused),
+  });
+  state.add(other);
+  state.add(failing);
+  const taken = state.take(response(EDS, '1', 'n'), [resource('a')]);
+  await assert.rejects(taken, wrong);
+});
+
 for (const [kind, State] of [
   ['incremental', DeltaState],
   ['plain', SotwState],
