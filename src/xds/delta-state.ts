@@ -1,10 +1,11 @@
 // Incremental: each response has what is new, what has changed, and the names of what is gone.
 import { unawaited } from '../base/bugs.js';
+import { collectionOf } from '../plan/resource-name.js';
 import { otherTypeInDelta } from './decode-resources.js';
 import { encodeDelta, type DiscoveryResponse, type RawResource } from './discovery-wire.js';
 import { Slices } from './slices.js';
 import { NO_VERSION, TypeState, isIn, namesIn, type Refusal } from './type-state.js';
-import type { KnownResource } from './watcher.js';
+import type { KnownResource, Watcher } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
 /** All that there is, where it is asked for by a name. */
@@ -43,6 +44,10 @@ export class DeltaState extends TypeState {
   readonly #asked = new Set<string>();
   readonly #toAsk = new Set<string>();
   readonly #toLeave = new Set<string>();
+  /** Collections, and ALL, of which something has come: what is known of them is all that there is. */
+  readonly #answeredWhole = new Set<string>();
+  /** They are known still, and nobody is told any more of what becomes of them. */
+  readonly #left = new Set<string>();
   #answers: { readonly nonce: string; readonly error: string | undefined }[] = [];
 
   override ask(name: string, isOnce = false): void {
@@ -53,8 +58,11 @@ export class DeltaState extends TypeState {
   }
 
   override forgetAsked(prefix: string): void {
-    for (const name of this.#asked) {
-      if (!name.startsWith(prefix)) continue;
+    const asked = [...this.#asked].filter((name) => name.startsWith(prefix));
+    if (asked.length === 0) return;
+    // By whichever name each was asked for.
+    for (const name of this.known.keys()) if (name.startsWith(prefix)) this.#left.add(name);
+    for (const name of asked) {
       this.#asked.delete(name);
       if (!this.#toAsk.delete(name)) this.#toLeave.add(name);
       this.#nothing.delete(name);
@@ -117,12 +125,46 @@ export class DeltaState extends TypeState {
       if (ofAll.length > 0 || isIn(names, resource.name)) this.known.set(resource.name, resource);
     }
     for (const name of removed) this.known.delete(name);
+    for (const name of [...resources.map(nameOf), ...removed]) this.#left.delete(name);
+    this.#keepAnswered([...resources.map(nameOf), ...removed]);
     this.#keepNothing(response);
     this.tellAbsent(new Set(removed), version);
     this.keepTime(response, namesIn(response, resources));
     this.version = version;
     this.#tellAnswered(response);
     this.answer(response, undefined);
+  }
+
+  protected override wholeOf({ names, prefix }: Watcher): readonly KnownResource[] | undefined {
+    const [collection] = names;
+    if (!this.#answeredWhole.has(collection ?? ALL)) return undefined;
+    const known = [...this.known.values()];
+    if (collection !== undefined) {
+      return known.filter(({ name }) => collectionOf(name) === collection);
+    }
+    if (prefix === undefined) return known;
+    const own = known.filter(({ name }) => name.startsWith(prefix) && !this.#left.has(name));
+    return own.length > 0 ? own : undefined;
+  }
+
+  #keepAnswered(said: readonly string[]): void {
+    const { ofAll, ofCollections } = this.kinds;
+    if (ofAll.length > 0) this.#answeredWhole.add(ALL);
+    if (ofCollections.length === 0) return;
+    for (const name of said) {
+      const collection = collectionOf(name);
+      if (collection !== undefined && this.#subscribed.has(collection)) {
+        this.#answeredWhole.add(collection);
+      }
+    }
+  }
+
+  /** What is not asked for any more. */
+  #forgetAnswered(names: ReadonlySet<string>): void {
+    for (const one of this.#answeredWhole) {
+      const isAsked = one === ALL ? this.isWildcard : names.has(one);
+      if (!isAsked) this.#answeredWhole.delete(one);
+    }
   }
 
   /** What is refused, by those that are told first. */
@@ -165,12 +207,16 @@ export class DeltaState extends TypeState {
     const { ofAnswers } = this.kinds;
     if (ofAnswers.length === 0) return;
     const answered = resources.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-    for (const watcher of ofAnswers) watcher.onAnswered?.([...answered, ...removed], removed);
+    for (const watcher of ofAnswers) {
+      // It has none of that yet.
+      if (!this.isLate(watcher)) watcher.onAnswered?.([...answered, ...removed], removed);
+    }
   }
 
   override nextRequest(node: Uint8Array | undefined): (() => Buffer) | undefined {
     const names = this.names();
     if (!this.isWildcard && names !== this.#subscribed) this.forgetOthers(names);
+    if (names !== this.#subscribed) this.#forgetAnswered(names);
     const isFirst = this.#isFirst && this.watchers.size > 0;
     // What is asked for beside all that there is comes after it: the first request would ask for no more.
     // The next streams are told of both at once, as the real server does.

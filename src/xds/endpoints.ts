@@ -172,8 +172,9 @@ export class EndpointSubscription {
     return () => {
       this.#message = message;
       this.#followLocalities(leds);
-      // Those that are new have no endpoints yet.
+      // Those that are new have no endpoints yet, or were told at once of what has come for others.
       if (this.#isLocalityWaitedFor) return undefined;
+      if (leds.size > 0) return this.#applyLocalities(message);
       return this.#apply(whole, assignment);
     };
   }
@@ -274,11 +275,13 @@ export class EndpointSubscription {
   }
 
   async #applyFirst(): Promise<void> {
-    if (this.#message && !this.#current) {
-      const whole = withEndpoints(this.#message, this.#leds, (plan) => this.#endpointsOf(plan));
-      await this.#apply(whole, this.#compile(whole, Place.root([])));
-    }
+    if (this.#message && !this.#current) await this.#applyLocalities(this.#message);
     this.#tellWarm();
+  }
+
+  #applyLocalities(message: ClusterLoadAssignment): Promise<string | undefined> {
+    const whole = withEndpoints(message, this.#leds, (plan) => this.#endpointsOf(plan));
+    return this.#apply(whole, this.#compile(whole, Place.root([])));
   }
 
   async #apply(

@@ -242,9 +242,11 @@ export class RouteSubscription {
       this.#judged = [];
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
+      const current = { version: first.version || version, message, updatedMs: Date.now() };
+      // Virtual hosts that are known are put in place beside it at once.
+      this.#current = current;
       if (!known) this.#follow(vhds);
-      this.#current = { version: first.version || version, message, updatedMs: Date.now() };
-      if (!vhds || known) this.#show(this.#current.version, whole);
+      if (!vhds || known) this.#show(current.version, whole);
       return undefined;
     };
   }

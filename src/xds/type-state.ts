@@ -51,6 +51,8 @@ export interface Update {
 const refusalOf = (watcher: Watcher, why: string | undefined): readonly Refusal[] =>
   why === undefined ? [] : [{ watcher, why }];
 
+const isOfNames = ({ names, isCollection }: Watcher): boolean => names.length > 0 && !isCollection;
+
 /** Watchers by what they ask for beside single names: few, however many names are watched. */
 interface Kinds {
   readonly ofAll: readonly Watcher[];
@@ -92,13 +94,30 @@ export abstract class TypeState {
     this.#watchers.add(watcher);
     this.#late?.add(watcher);
     this.onNames();
-    if (watcher.names.length === 0 || watcher.isCollection) return;
+    if (!isOfNames(watcher)) {
+      // Otherwise with what comes of the response.
+      if (!this.#late) this.#tellWhole(watcher);
+      return;
+    }
     this.#tellKnown(watcher, () => true);
   }
 
   #tellKnown(watcher: Watcher, isNews: (resource: KnownResource) => boolean): void {
     const found = watcher.names.flatMap((name) => this.known.get(name) ?? []).filter(isNews);
-    if (found.length === 0) return;
+    if (found.length > 0) this.#tellFound(watcher, found);
+  }
+
+  #tellWhole(watcher: Watcher): void {
+    const whole = this.wholeOf(watcher);
+    if (whole) this.#tellFound(watcher, whole);
+  }
+
+  /** For a watcher that does not ask for single names: all that there is; undefined: that is to come. */
+  protected wholeOf(_watcher: Watcher): readonly KnownResource[] | undefined {
+    return undefined;
+  }
+
+  #tellFound(watcher: Watcher, found: readonly KnownResource[]): void {
     unawaited(
       'resources that are there',
       after(watcher.onUpdate(found, this.version), () => {}),
@@ -150,8 +169,15 @@ export abstract class TypeState {
     if (late.size === 0) return;
     const news = new Set(resources);
     for (const watcher of late) {
-      if (this.watchers.has(watcher)) this.#tellKnown(watcher, (one) => news.has(one));
+      if (!this.watchers.has(watcher)) continue;
+      if (isOfNames(watcher)) this.#tellKnown(watcher, (one) => news.has(one));
+      else this.#tellWhole(watcher);
     }
+  }
+
+  /** It does not ask for single names, and is told all behind the response that is being taken. */
+  protected isLate(watcher: Watcher): boolean {
+    return (this.#late?.has(watcher) ?? false) && !isOfNames(watcher);
   }
 
   /** As take(), for those that ask as it begins. */
@@ -305,6 +331,7 @@ export abstract class TypeState {
   protected async tellAll(update: Update): Promise<readonly Refusal[]> {
     const { resources, version, removed, names } = update;
     for (const watcher of this.kinds.ofAll) {
+      if (this.isLate(watcher)) continue;
       const { prefix } = watcher;
       if (prefix !== undefined && !names.some((name) => name.startsWith(prefix))) continue;
       const why = await watcher.onUpdate(resources, version, removed);
@@ -323,6 +350,7 @@ export abstract class TypeState {
     const { resources, version, removed, names } = update;
     const touched = new Set(names.map(collectionOf));
     for (const watcher of watchers) {
+      if (this.isLate(watcher)) continue;
       const [collection = ''] = watcher.names;
       if (!touched.has(collection)) continue;
       const isOwn = (name: string): boolean => collectionOf(name) === collection;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadAny } from '../../../src/config/load-any.js';
-import { CDS, EDS, urlOf, type DiscoveryApi } from '../../../src/xds/api.js';
+import { CDS, EDS, LEDS, SRDS, VHDS, urlOf, type DiscoveryApi } from '../../../src/xds/api.js';
 import { DeltaState } from '../../../src/xds/delta-state.js';
 import type { DiscoveryResponse, RawResource } from '../../../src/xds/discovery-wire.js';
 import { SotwState } from '../../../src/xds/sotw-state.js';
@@ -402,6 +402,143 @@ test('a heartbeat is told to nobody, an answer by another name to whom it is for
   assert.deepEqual(hosts.heard, []);
   await state.take(told('r/none', ['r/other']), []);
   assert.deepEqual(hosts.heard, ['v2: ']);
+});
+
+/** As Recorder, but of updates that are all that there is each says so. */
+class WholeRecorder extends Recorder {
+  override onUpdate(
+    resources: readonly KnownResource[],
+    version: string,
+    removed?: readonly string[],
+  ): string | undefined {
+    const wrong = super.onUpdate(resources, version, removed);
+    if (!removed) this.heard.push(`all: ${this.heard.pop() ?? ''}`);
+    return wrong;
+  }
+}
+
+test('who joins an incremental stream late for all has all at once, and then what changes', async () => {
+  const state = new DeltaState(SRDS);
+  const ask = (): unknown => next(state, 'DeltaDiscoveryRequest');
+  const first = new WholeRecorder();
+  state.add(first);
+  assert.deepEqual(ask(), {});
+  const early = new WholeRecorder();
+  state.add(early);
+  assert.deepEqual(early.heard, []);
+  await state.take(response(SRDS, 'v1', 'n1'), [resource('a'), resource('b')]);
+  await state.take(response(SRDS, 'v2', 'n2', ['a']), [resource('c')]);
+  // One takes the place of another.
+  state.remove(first);
+  const late = new WholeRecorder();
+  state.add(late);
+  assert.deepEqual(late.heard, ['all: v2: b c']);
+  assert.deepEqual(
+    [ask(), ask(), ask()],
+    [{ response_nonce: 'n1' }, { response_nonce: 'n2' }, undefined],
+  );
+  await state.take(response(SRDS, 'v3', 'n3', ['b', 'c']), []);
+  assert.deepEqual(early.heard, ['v1: a b', 'v2: c -a', 'v3: -b -c']);
+  assert.deepEqual(late.heard.slice(1), ['v3: -b -c']);
+  const last = new WholeRecorder();
+  state.add(last);
+  assert.deepEqual(last.heard, ['all: v3: ']);
+});
+
+test('who joins an incremental stream late for a collection has all of it, once it was answered', async () => {
+  const state = new DeltaState(LEDS);
+  const at = (path: string): string => `xdstp://a/T/${path}`;
+  const join = (path: string): WholeRecorder => {
+    const watcher = Object.assign(new WholeRecorder(at(path)), { isCollection: true });
+    state.add(watcher);
+    return watcher;
+  };
+  const first = join('web/*');
+  join('api/*');
+  next(state, 'DeltaDiscoveryRequest');
+  await state.take(response(LEDS, 'v1', 'n1'), [resource(at('web/1')), resource(at('web/2'))]);
+  const late = join('web/*');
+  assert.deepEqual(late.heard, [`all: v1: ${at('web/1')} ${at('web/2')}`]);
+  assert.deepEqual(join('api/*').heard, []);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), { response_nonce: 'n1' });
+  state.opened();
+  next(state, 'DeltaDiscoveryRequest');
+  await state.take(response(LEDS, 'v2', 'n2'), [resource(at('web/3'))]);
+  assert.deepEqual(late.heard.slice(1), [`v2: ${at('web/3')}`]);
+  assert.deepEqual(first.heard.at(-1), `v2: ${at('web/3')}`);
+  // What nobody asks for any more is asked for anew.
+  next(state, 'DeltaDiscoveryRequest');
+  state.remove(first);
+  state.remove(late);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
+    resource_names_unsubscribe: [at('web/*')],
+  });
+  assert.deepEqual(join('web/*').heard, []);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
+    resource_names_subscribe: [at('web/*')],
+  });
+});
+
+test('who joins late for a prefix has what is known of it, but for what was asked for one by one', async () => {
+  const state = new DeltaState(VHDS);
+  const join = (prefix: string): WholeRecorder => {
+    const watcher = Object.assign(new WholeRecorder(), { prefix });
+    state.add(watcher);
+    return watcher;
+  };
+  const first = join('r/');
+  next(state, 'DeltaDiscoveryRequest');
+  await state.take(response(VHDS, 'v1', 'n1'), [resource('r/a'), resource('s/a')]);
+  assert.deepEqual(join('r/').heard, ['all: v1: r/a']);
+  assert.deepEqual(join('t/').heard, []);
+  state.ask('r/b');
+  await state.take(response(VHDS, 'v2', 'n2'), [resource('r/b')]);
+  state.remove(first);
+  // From here on the control plane does not tell what becomes of it.
+  state.forgetAsked('r/');
+  assert.deepEqual(join('r/').heard, []);
+  await state.take(response(VHDS, 'v3', 'n3'), [resource('r/a')]);
+  assert.deepEqual(join('r/').heard, ['all: v3: r/a']);
+});
+
+test('who asks for all, or a collection, while a response is told to others has all behind it', async () => {
+  const at = (path: string): string => `xdstp://a/T/${path}`;
+  for (const name of [undefined, at('web/*')]) {
+    const state = new DeltaState(LEDS);
+    const answered: WholeRecorder[] = [];
+    const make = (): WholeRecorder => {
+      const made = Object.assign(new WholeRecorder(...(name === undefined ? [] : [name])), {
+        isCollection: name !== undefined,
+        onAnswered: () => answered.push(made),
+      });
+      return made;
+    };
+    const early = make();
+    state.add(early);
+    next(state, 'DeltaDiscoveryRequest');
+    const all = [resource(at('web/1')), resource(at('web/2'))];
+    await state.take(response(LEDS, '1', 'n1'), all);
+    let goOn = (): void => assert.fail('nobody waits');
+    const slow: Watcher = {
+      names: [at('web/1')],
+      onUpdate: () => new Promise((resolve) => (goOn = () => resolve(undefined))),
+      onRefused: () => undefined,
+      onAbsent: () => undefined,
+      onFailure: () => undefined,
+    };
+    state.add(slow);
+    goOn();
+    const change = response(LEDS, '2', 'n2', [at('web/2')]);
+    const taken = state.take(change, [resource(at('web/1'))]);
+    await new Promise(setImmediate);
+    const late = make();
+    state.add(late);
+    goOn();
+    await taken;
+    assert.deepEqual(late.heard, [`all: 2: ${at('web/1')}`]);
+    assert.equal(answered.includes(late), false);
+    assert.equal(early.heard.at(-1), `2: ${at('web/1')} -${at('web/2')}`);
+  }
 });
 
 test('what a watcher throws while others are yet to be told is thrown to whoever has it taken, once', async () => {
