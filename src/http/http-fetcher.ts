@@ -1,7 +1,7 @@
 // HTTP/1.1 to the hosts of clusters, as the real server's own client asks them: within a time, and again
 // where that may help.
 import { createRequire } from 'node:module';
-import { timeoutSignal } from '../base/timers.js';
+import { startTimeout, timeoutSignal } from '../base/timers.js';
 import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
 import type { HttpSource } from '../plan/jwks-source.js';
 import { HttpPool } from './http-pool.js';
@@ -37,13 +37,15 @@ export class HttpFetcher {
     for (let tries = 0; !this.#isClosed; tries += 1) {
       const isLast = (): boolean =>
         tries >= source.retries || signal?.aborted === true || this.#isClosed;
-      const isOver = source.tryMs === undefined ? undefined : timeoutSignal(source.tryMs);
+      const tryTime = source.tryMs === undefined ? undefined : new TryTime(source.tryMs);
       const answer = await pool.ask({
-        ...{ ...request, headers, signal: earlier(signal, isOver) },
-        isTryOver: () => isOver?.aborted === true && signal?.aborted !== true,
+        ...{ ...request, headers, signal: earlier(signal, tryTime?.signal) },
+        onAsked: () => tryTime?.begin(),
+        isTryOver: () => tryTime?.signal.aborted === true && signal?.aborted !== true,
         ...{ path: source.path, isSized: true },
         isRetried: (status) => status >= FIRST_ERROR && !isLast(),
       });
+      tryTime?.end();
       if (answer && answer.status < FIRST_ERROR) {
         if (tries > 0) stats.count('upstream_rq_retry_success');
         return answer;
@@ -72,6 +74,29 @@ export class HttpFetcher {
     const pool = new HttpPool(clusterName, clusters, this.#counted, LONGEST_BYTES);
     this.#pools.set(clusterName, pool);
     return pool;
+  }
+}
+
+/** What one try may take, from when its host is asked: connecting has a time of its own. */
+class TryTime {
+  readonly #ms: number;
+  readonly #over = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  begin(): void {
+    this.#timer = startTimeout(() => this.#over.abort(), this.#ms).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
   }
 }
 

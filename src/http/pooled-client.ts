@@ -24,6 +24,8 @@ export interface HttpRequest {
   readonly isSized?: boolean;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
+  /** There is a connection, which sends it. */
+  readonly onAsked?: () => void;
   /** Whether that is because its own time is over, and not that of all tries. */
   readonly isTryOver?: () => boolean;
   /** Whether another try follows an answer of that status, which is then counted as such. */
@@ -126,7 +128,7 @@ export class PooledClient {
     const { method, path, headers, body, signal } = request;
     const startMs = monotonicMs();
     if (this.#state === 'new') this.#beginWait(request);
-    else this.#onAsked();
+    else this.#onAsked(request);
     this.#active++;
     clearTimeout(this.#idleTimer);
     let status: number | undefined;
@@ -215,7 +217,8 @@ export class PooledClient {
     if (!this.#isOpened) this.#onClose();
   }
 
-  #onAsked(): void {
+  #onAsked({ onAsked }: HttpRequest): void {
+    onAsked?.();
     this.#total++;
     this.#stats.count('upstream_rq_total');
     this.#stats.move('upstream_rq_active', 1);
@@ -302,7 +305,7 @@ export class PooledClient {
         }
         for (const request of [...this.#waiting]) {
           this.#endWait(request);
-          this.#onAsked();
+          this.#onAsked(request);
         }
         done(null, this.#isHttp2 ? socket : withoutConnectionHeader(socket));
         // Whoever it was made for may wait no longer.

@@ -85,6 +85,16 @@ test('a try that takes longer than one may is ended, and the next one is made', 
   });
 });
 
+test('the time of a try begins once its host is asked, however long it takes to connect', async (t) => {
+  const { ask, answers, counts } = await start(t, [200], 1, 500);
+  const answering = ask();
+  // As while a library is read.
+  const endMs = performance.now() + 700;
+  while (performance.now() < endMs);
+  assert.equal((await answering)?.status, 200);
+  assert.deepEqual([answers, counts['upstream_rq_retry']], [[200], undefined]);
+});
+
 test('once it is closed nothing is asked any more', async (t) => {
   const { ask, fetcher, counts } = await start(t, [200], 2);
   fetcher.close();
