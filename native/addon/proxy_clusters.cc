@@ -6,6 +6,7 @@
 #include "addon/edge.h"
 #include "addon/name_filter.h"
 #include "addon/page_object.h"
+#include "upstream/answer_counts.h"
 #include "worker/clusters_page.h"
 
 namespace fairlead::addon {
@@ -133,21 +134,14 @@ void ProxyClusters::countRetried(const Napi::CallbackInfo& info) {
 }
 
 void ProxyClusters::recordAnswerTime(const Napi::CallbackInfo& info) {
-  using Histogram = stats::Cluster::Histogram;
   const auto cluster = find(info[0]);
   if (!cluster) return;
   const auto ms = static_cast<uint64_t>(info[1].ToNumber().Int64Value());
-  stats::Shard<stats::Cluster>& stats = *cluster->stats().shard(0);
-  stats.record(Histogram::UpstreamRqTime, ms);
-  stats.record(Histogram::InternalUpstreamRqTime, ms);
   const upstream::Host* const host = hostOf(*cluster, info[2], info[3]);
-  if (!host) return;
-  if (info[4].ToBoolean() || host->settings().canary) {
-    stats.record(Histogram::CanaryUpstreamRqTime, ms);
-  }
-  if (auto* const zone = host->zoneStats()) {
-    zone->shard(0)->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
-  }
+  auto* const zone = host ? host->zoneStats() : nullptr;
+  const bool is_canary = host && (info[4].ToBoolean() || host->settings().canary);
+  upstream::recordTime(*cluster->stats().shard(0), zone ? zone->shard(0) : nullptr, ms, true,
+                       is_canary);
 }
 
 void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {

@@ -270,9 +270,7 @@ bool Exchange::isRetried(bool is_worth_retry) {
   return true;
 }
 
-void Exchange::watch(net::Millis deadline) {
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
-}
+void Exchange::watch(net::Millis deadline) { loop().timers().armBy(this, deadline); }
 
 void Exchange::onTimer() {
   if (!calls_ || has_ended_) return;

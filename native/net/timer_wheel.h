@@ -43,6 +43,10 @@ class TimerWheel {
 
   // Fires at the first advance() to `due` or later; never earlier. Re-arms an armed timer.
   void arm(Timer* timer, Millis due);
+  // The same, unless it fires by then anyhow.
+  void armBy(Timer* timer, Millis due) {
+    if (!timer->isArmed() || due < timer->due()) arm(timer, due);
+  }
   // Moves to `now` and fires what is due, in order of tick.
   void advance(Millis now);
   // All that are armed hear onRescale(). Rare: it takes as long as there are timers.

@@ -192,7 +192,7 @@ bool Mirror::sendHead(http::ClientStream& to, std::string_view method, std::stri
                       std::string_view authority, HeaderMap& headers, bool end) {
   if (may_be_broken_ && http::brokenHeader(method, path, authority, headers)) {
     if (isTraced()) traced_->flag = "DPE";
-    answerInPlace(503);
+    endWith(503);
     return false;
   }
   http::RequestOut out{method, path, authority, &headers, scheme_};
@@ -220,7 +220,7 @@ void Mirror::sendKept() {
   // Before what is sent is cleared.
   to.flush();
   dropBody();
-  if (sender_) sender_->onMirrorWritable();
+  holdUpNoLonger();
 }
 
 void Mirror::onData(std::string_view data, bool end) {
@@ -260,7 +260,7 @@ void Mirror::requestComplete() {
   request_end_us_ = loop().nowMicros();
   if (timeout_ms_ == 0) return;
   deadline_ = loop().now() + timeout_ms_;
-  if (!Timer::isArmed() || deadline_ < due()) loop().timers().arm(this, deadline_);
+  loop().timers().armBy(this, deadline_);
 }
 
 bool Mirror::isBehind() const {
@@ -270,7 +270,7 @@ bool Mirror::isBehind() const {
 }
 
 void Mirror::onAttemptWritable(upstream::Attempt&) {
-  if (sender_ && !isBehind()) sender_->onMirrorWritable();
+  if (!isBehind()) holdUpNoLonger();
 }
 
 // ---- the end ----
@@ -289,7 +289,7 @@ void Mirror::giveUp() {
   attempt_.abandon();
 }
 
-void Mirror::answerInPlace(uint16_t status) {
+void Mirror::endWith(uint16_t status) {
   if (status_ == 0) status_ = status;
   giveUp();
   dropBody();

@@ -117,8 +117,8 @@ class Mirror final : public ListNode<Mirror>,
   // As its host hears it, but for what filters make of it.
   void restoreHead(http::HeaderMap& headers);
   void sendKept();
-  // In its host's place: nobody hears of it, and nothing counts.
-  void answerInPlace(uint16_t status);
+  // An answer that gets no further, or one in its host's place: nothing counts.
+  void endWith(uint16_t status);
   void requestComplete();
   void answerComplete();
   // `host`: null: none was asked.

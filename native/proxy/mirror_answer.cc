@@ -20,13 +20,7 @@ void Mirror::onAttemptInformational(upstream::Attempt& attempt, http::ResponseHe
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
   if (is_upgrade_ && head.status == 200 && !end && speaks_http2_) head.status = 101;
   // As of a request itself: such an answer gets no further, and counts for nothing.
-  if (is_websocket_ && head.status != 101 && head.status < 400) {
-    status_ = head.status;
-    giveUp();
-    holdUpNoLonger();
-    restIfOver();
-    return;
-  }
+  if (is_websocket_ && head.status != 101 && head.status < 400) return endWith(head.status);
   if (TryLogs* const logs = tryLogs()) logs->onAnswer(attempt, head);
   charge(head.status, &attempt.host());
   tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);

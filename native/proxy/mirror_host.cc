@@ -43,11 +43,11 @@ void Mirror::onName(const upstream::KnownName& name) {
   if (!context_) return;
   if (attempt_.isActive()) {
     // What filters have taken of what was kept waits no more.
-    if (sender_ && !isBehind()) sender_->onMirrorWritable();
+    if (!isBehind()) holdUpNoLonger();
     return;
   }
   dropBody();
-  if (sender_) sender_->onMirrorWritable();
+  holdUpNoLonger();
   restIfOver();
 }
 

@@ -46,9 +46,7 @@ void Mirror::startTry(upstream::HttpPool& pool) {
   if (tries.is_logged) {
     tries.logs.begin(attempt_, pool.host());
     const net::Millis due = tries.logs.due();
-    if (due != net::kNever && (!Timer::isArmed() || due < Timer::due())) {
-      loop().timers().arm(this, due);
-    }
+    if (due != net::kNever) loop().timers().armBy(this, due);
   }
   if (tries.list) {
     tries.filters.begin(attempt_, tries.list->set(), nullptr);
@@ -135,12 +133,10 @@ void Mirror::resumeAnswer() {
   if (http::ClientStream* const from = attempt_.stream()) from->resumeReading();
 }
 
-void Mirror::replace(const filters::LocalReply& reply, std::string_view) {
-  answerInPlace(reply.status);
-}
+void Mirror::replace(const filters::LocalReply& reply, std::string_view) { endWith(reply.status); }
 
 void Mirror::answerTooLarge(Excess of, std::string_view) {
-  answerInPlace(of == Excess::Answer ? 500 : 413);
+  endWith(of == Excess::Answer ? 500 : 413);
 }
 
 }  // namespace fairlead::proxy

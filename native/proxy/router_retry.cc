@@ -86,8 +86,7 @@ Router::Attempt& Router::restingAttempt() {
 // ---- deadlines ----
 
 void Router::watch(net::Millis deadline) {
-  if (deadline == net::kNever) return;
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
+  if (deadline != net::kNever) loop().timers().armBy(this, deadline);
 }
 
 // A try's time begins when its host has the whole request.

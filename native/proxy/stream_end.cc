@@ -100,8 +100,7 @@ void Stream::onRescale() {
 }
 
 void Stream::watch(net::Millis deadline) {
-  if (deadline == net::kNever) return;
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
+  if (deadline != net::kNever) loop().timers().armBy(this, deadline);
 }
 
 filters::LocalReply Stream::tooLong(Limit limit) {

@@ -27,6 +27,14 @@ std::string asPart(std::string_view prefix) {
   return std::string(prefix) + (prefix.empty() || prefix.ends_with('.') ? "" : ".");
 }
 
+// A part of a scope that is a label: before the scope's own, or after them.
+Scope labelled(Scope scope, const char* label, const Token& token, bool is_first = true) {
+  scope.prefix += token.name + ".";
+  scope.metric_prefix += token.rest;
+  scope.labels.insert(is_first ? scope.labels.begin() : scope.labels.end(), {label, token.label});
+  return scope;
+}
+
 // "<prefix>.<stem>": a label where the prefix is one token.
 Scope scopeBehind(std::string_view prefix, std::string stem, const char* label) {
   const std::string part = prefix.empty() ? "." : asPart(prefix);
@@ -54,12 +62,8 @@ Scope cacheEventScope(std::string_view path) {
 }
 
 Scope faultClusterScope(const Scope& http, std::string_view cluster) {
-  const Token token = splitAt(std::string(cluster), cluster.find('.'));
-  Scope scope = innerScope(http, "fault.");
-  scope.prefix += token.name + ".";
-  scope.metric_prefix += token.rest;
-  scope.labels.insert(scope.labels.begin(), {"envoy.fault_downstream_cluster", token.label});
-  return scope;
+  return labelled(innerScope(http, "fault."), "envoy.fault_downstream_cluster",
+                  splitAt(std::string(cluster), cluster.find('.')));
 }
 
 Scope extAuthzScope(const Scope& owner, std::string_view prefix) {
@@ -67,38 +71,27 @@ Scope extAuthzScope(const Scope& owner, std::string_view prefix) {
   if (prefix.empty()) return scope;
   const Token token = splitAt(std::string(prefix), prefix.find('.'));
   if (!isOneToken(owner)) return innerScope(std::move(scope), token.name + ".");
-  scope.prefix += token.name + ".";
-  scope.metric_prefix += token.rest;
-  const bool is_http = owner.metric_prefix == "http.";
-  scope.labels.insert(is_http ? scope.labels.begin() : scope.labels.end(),
-                      {"envoy.ext_authz_prefix", token.label});
-  return scope;
+  return labelled(std::move(scope), "envoy.ext_authz_prefix", token,
+                  owner.metric_prefix == "http.");
 }
 
 Scope rbacScope(const Scope& http, std::string_view rules) {
   Scope scope = innerScope(http, "rbac.");
-  const std::string part = asPart(rules);
-  const size_t dot = part.find('.');
-  const std::string label = part.substr(0, dot);
-  if (label.empty() || label == "policy" || !isOneToken(http)) {
-    return innerScope(std::move(scope), part);
+  if (rules.ends_with('.')) rules.remove_suffix(1);
+  const Token token = splitAt(std::string(rules), rules.find('.'));
+  if (token.label.empty() || token.label == "policy" || !isOneToken(http)) {
+    return innerScope(std::move(scope), asPart(token.name));
   }
-  scope.prefix += part;
-  scope.metric_prefix += part.substr(dot + 1);
-  scope.labels.insert(scope.labels.begin(), {"envoy.rbac_http_prefix", label});
-  return scope;
+  return labelled(std::move(scope), "envoy.rbac_http_prefix", token);
 }
 
 Scope rbacPolicyScope(Scope rbac, std::string_view policy) {
-  const std::string part = std::string(policy) + ".";
-  const bool is_known = rbac.metric_prefix == "http.rbac." && !policy.empty();
+  const bool is_known = rbac.metric_prefix == "http.rbac." && !policy.empty() &&
+                        policy.find('.') == std::string_view::npos;
+  const std::string name(policy);
   rbac = innerScope(std::move(rbac), "policy.");
-  if (!is_known || policy.find('.') != std::string_view::npos) {
-    return innerScope(std::move(rbac), part);
-  }
-  rbac.prefix += part;
-  rbac.labels.insert(rbac.labels.begin(), {"envoy.rbac_policy_name", std::string(policy)});
-  return rbac;
+  return is_known ? labelled(std::move(rbac), "envoy.rbac_policy_name", {name, name, ""})
+                  : innerScope(std::move(rbac), name + ".");
 }
 
 Scope networkRbacScope(std::string_view prefix, std::string_view rules) {

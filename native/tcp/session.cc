@@ -304,11 +304,7 @@ net::Millis Session::nextDeadline() const {
                    retry_deadline_, demand_deadline_});
 }
 
-void Session::watch(net::Millis deadline) {
-  if (!Timer::isArmed() || deadline < due()) {
-    proxy_.context().loop.timers().arm(this, deadline);
-  }
-}
+void Session::watch(net::Millis deadline) { proxy_.context().loop.timers().armBy(this, deadline); }
 
 void Session::onTimer() {
   const net::Millis now = proxy_.context().loop.now();

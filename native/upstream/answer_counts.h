@@ -34,18 +34,20 @@ inline void countStatus(const AnswerOf& answer, uint16_t status, bool is_plain =
   if (auto* const zone = answer.zone()) zone->countResponse(CodeVariant::All, status);
 }
 
+// By any thread, in its shards; `zone`: null: there is none.
+inline void recordTime(stats::Shard<stats::Cluster>& stats, stats::Shard<stats::ClusterZone>* zone,
+                       uint64_t ms, bool is_internal, bool is_canary) {
+  using Histogram = stats::Cluster::Histogram;
+  stats.record(Histogram::UpstreamRqTime, ms);
+  stats.record(is_internal ? Histogram::InternalUpstreamRqTime : Histogram::ExternalUpstreamRqTime,
+               ms);
+  if (is_canary) stats.record(Histogram::CanaryUpstreamRqTime, ms);
+  if (zone) zone->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
+}
+
 // `is_canary`: countCanary() has said so of the answer.
 inline void recordTime(const AnswerOf& answer, uint64_t ms, bool is_canary) {
-  using Histogram = stats::Cluster::Histogram;
-  stats::Shard<stats::Cluster>& stats = answer.cluster.stats();
-  stats.record(Histogram::UpstreamRqTime, ms);
-  stats.record(
-      answer.is_internal ? Histogram::InternalUpstreamRqTime : Histogram::ExternalUpstreamRqTime,
-      ms);
-  if (is_canary) stats.record(Histogram::CanaryUpstreamRqTime, ms);
-  if (auto* const zone = answer.zone()) {
-    zone->record(stats::ClusterZone::Histogram::UpstreamRqTime, ms);
-  }
+  recordTime(answer.cluster.stats(), answer.zone(), ms, answer.is_internal, is_canary);
 }
 
 inline void countHost(HostCounters& host, bool is_well) {

@@ -238,7 +238,7 @@ void ClientConnection::onWriteFailed() {
 
 void ClientConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
-  if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
+  connection_.loop().timers().armBy(this, deadline);
 }
 
 void ClientConnection::onTimer() {

@@ -302,7 +302,7 @@ void ServerConnection::onWritable() {
 
 void ServerConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
-  if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
+  connection_.loop().timers().armBy(this, deadline);
 }
 
 net::Millis ServerConnection::idleTimeout() const {

@@ -317,8 +317,7 @@ void Session::onDrained() {
 void Session::rearm() {
   const net::Millis due = std::min(
       {nextDeadline(), ping_at_, ping_deadline_, linger_deadline_, flush_check_, late_resets_at_});
-  if (due == net::kNever) return;
-  if (!Timer::isArmed() || due < Timer::due()) loop().timers().arm(this, due);
+  if (due != net::kNever) loop().timers().armBy(this, due);
 }
 
 void Session::onTimer() {

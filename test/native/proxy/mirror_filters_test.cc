@@ -132,9 +132,7 @@ TEST("A long body passes the filters of a copy whole, at the pace of the copy's 
   Origin origin(counting(&own, 0));
   Origin shadow(counting(&copied, 2));
   Proxy proxy(mirroredBy(origin.port(), shadow.port(), addingToRequests("x-try", "1")));
-  Socket client = proxy.connect();
-  sendLong(client);
-  EXPECT(client.readMessage().ends_with("ok"));
+  expectTaken(proxy, own);
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
   EXPECT_EQ(copied.load(), kLongBytes);
 }
@@ -146,10 +144,7 @@ TEST("A copy within filters that is answered early, or by a filter, holds nobody
     Origin shadow(answerEarly);
     Proxy proxy(mirroredBy(origin.port(), shadow.port(),
                            is_by_filter ? bufferOf(64 * 1024) : addingToRequests("x-try", "1")));
-    Socket client = proxy.connect();
-    sendLong(client);
-    EXPECT(client.readMessage().ends_with("ok"));
-    EXPECT_EQ(own.load(), kLongBytes);
+    expectTaken(proxy, own);
     EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
   }
 }
@@ -164,10 +159,7 @@ TEST("A copy within filters whose host cannot be reached holds nobody up any lon
   plan::Update plan = mirroredBy(origin.port(), full, addingToRequests("x-try", "1"));
   plan.clusters[1].connect_timeout_ms = 500;
   Proxy proxy(plan);
-  Socket client = proxy.connect();
-  sendLong(client);
-  EXPECT(client.readMessage().ends_with("ok"));
-  EXPECT_EQ(own.load(), kLongBytes);
+  expectTaken(proxy, own);
   EXPECT(proxy.waitFor("cluster.shadow.upstream_cx_connect_timeout", 1));
 }
 

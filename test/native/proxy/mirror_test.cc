@@ -306,11 +306,8 @@ TEST("A long body reaches request and copy whole, and the slower of the two sets
   Origin origin(counting(&own, 0));
   Origin shadow(counting(&copied, 2));
   Proxy proxy(mirrored(origin.port(), shadow.port()));
-  Socket client = proxy.connect();
-  sendLong(client);
-  EXPECT(client.readMessage().ends_with("ok"));
+  expectTaken(proxy, own);
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
-  EXPECT_EQ(own.load(), kLongBytes);
   EXPECT_EQ(copied.load(), kLongBytes);
 }
 
@@ -319,10 +316,7 @@ TEST("A copy that is answered before it is whole holds up its request no longer"
   Origin origin(counting(&own, 0));
   Origin shadow(answerEarly);
   Proxy proxy(mirrored(origin.port(), shadow.port()));
-  Socket client = proxy.connect();
-  sendLong(client);
-  EXPECT(client.readMessage().ends_with("ok"));
-  EXPECT_EQ(own.load(), kLongBytes);
+  expectTaken(proxy, own);
 }
 
 }  // namespace fairlead::test

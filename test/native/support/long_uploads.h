@@ -37,6 +37,14 @@ inline auto counting(std::atomic<uint64_t>* bytes, int pause_ms) {
   };
 }
 
+// A client's upload is taken to its end, whatever becomes of its copy. `own`: what its host counts.
+inline void expectTaken(const Proxy& proxy, const std::atomic<uint64_t>& own) {
+  Socket client = proxy.connect();
+  sendLong(client);
+  EXPECT(client.readMessage().ends_with("ok"));
+  EXPECT_EQ(own.load(), kLongBytes);
+}
+
 // Answers before the body is whole, and once all of it waits that may.
 inline void answerEarly(Socket& socket, int) {
   socket.readUntil("\r\n\r\n");
