@@ -38,13 +38,12 @@ const CONSTANT: ReadonlyMap<Operator, string> = new Map<Operator, string>([
 ]);
 
 /** What is another thing each time. */
-const VARIED: ReadonlyMap<Operator, string> = new Map<Operator, string>([
-  [Operator.START_TIME, 'START_TIME'],
-  [Operator.EMIT_TIME, 'EMIT_TIME'],
-  [Operator.DURATION, 'DURATION'],
-  [Operator.COMMON_DURATION, 'COMMON_DURATION'],
-  [Operator.UNIQUE_ID, 'UNIQUE_ID'],
-]);
+const VARIED: ReadonlyMap<Operator, string> = new Map<Operator, string>(
+  (['START_TIME', 'EMIT_TIME', 'DURATION', 'COMMON_DURATION', 'UNIQUE_ID'] as const).map((name) => [
+    Operator[name],
+    name,
+  ]),
+);
 
 export type ConstantText = { readonly text: string } | FormatError;
 
