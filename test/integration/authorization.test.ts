@@ -4,11 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { cluster, toCluster, webBootstrap } from './support/bootstraps.js';
+import { HTTP2, cluster, toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const CHECK = '/envoy.service.auth.v3.Authorization/Check';
 const LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 
@@ -72,12 +71,7 @@ async function startWith(t: TestContext, service: number, filter: object, route:
     cluster('origin', await startOrigin(t)),
     {
       ...cluster('service', service),
-      typed_extension_protocol_options: {
-        [HTTP_OPTIONS]: {
-          '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
-          explicit_http_config: { http2_protocol_options: {} },
-        },
-      },
+      ...HTTP2,
     },
   ];
   return startProxy(t, web);

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { ADMIN_ONLY, address, says, webRoutes } from './support/bootstraps.js';
+import { ADMIN_ONLY, address, planeCluster, says, webRoutes } from './support/bootstraps.js';
 import { CLUSTER, ControlPlane, LISTENER, type Message } from './support/control-plane.js';
 import { startProxy } from './support/start-proxy.js';
 import { until } from './support/waits.js';
 import { stat } from './support/stats.js';
 
 const ANY = 'type.googleapis.com/';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0.3s' };
@@ -54,21 +53,7 @@ const bootstrap = (port: number): Message => ({
         ],
       },
     ],
-    clusters: [
-      {
-        name: 'plane',
-        load_assignment: {
-          cluster_name: 'plane',
-          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
-        },
-        typed_extension_protocol_options: {
-          [HTTP_OPTIONS]: {
-            '@type': ANY + HTTP_OPTIONS,
-            explicit_http_config: { http2_protocol_options: {} },
-          },
-        },
-      },
-    ],
+    clusters: [planeCluster(port)],
   },
 });
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import { ADMIN_ONLY, address, cluster, planeCluster } from './support/bootstraps.js';
 import {
   CLUSTER,
   ControlPlane,
@@ -22,7 +22,6 @@ import { startProxy } from './support/start-proxy.js';
 import { until } from './support/waits.js';
 import { statText } from './support/stats.js';
 
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 const ANY = 'type.googleapis.com/';
@@ -77,29 +76,7 @@ function bootstrap(way: Way, plane: ControlPlane): object {
       layers: [{ name: 'far', rtds_layer: { name: 'far', rtds_config: asText(source(way)) } }],
     },
     static_resources: {
-      clusters: [
-        {
-          name: 'plane',
-          load_assignment: {
-            cluster_name: 'plane',
-            endpoints: [
-              {
-                lb_endpoints: [
-                  { endpoint: { address: address(isRest ? plane.restPort : plane.port) } },
-                ],
-              },
-            ],
-          },
-          ...(!isRest && {
-            typed_extension_protocol_options: {
-              [HTTP_OPTIONS]: {
-                '@type': ANY + HTTP_OPTIONS,
-                explicit_http_config: { http2_protocol_options: {} },
-              },
-            },
-          }),
-        },
-      ],
+      clusters: [isRest ? cluster('plane', plane.restPort) : planeCluster(plane.port)],
     },
   };
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import { ADMIN_ONLY, address, planeCluster } from './support/bootstraps.js';
 import {
   CLUSTER,
   ControlPlane,
@@ -26,7 +26,6 @@ const PROXY_PROTOCOL = `${ANY}envoy.extensions.filters.listener.proxy_protocol.v
 const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
 const FAULT = `${ANY}envoy.extensions.filters.http.fault.v3.HTTPFault`;
 const ROUTER = `${ANY}envoy.extensions.filters.http.router.v3.Router`;
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const ADS = { ads: {}, resource_api_version: 'V3' };
 
 const bootstrap = (
@@ -47,21 +46,7 @@ const bootstrap = (
   },
   static_resources: {
     listeners,
-    clusters: [
-      {
-        name: 'plane',
-        load_assignment: {
-          cluster_name: 'plane',
-          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
-        },
-        typed_extension_protocol_options: {
-          [HTTP_OPTIONS]: {
-            '@type': ANY + HTTP_OPTIONS,
-            explicit_http_config: { http2_protocol_options: {} },
-          },
-        },
-      },
-    ],
+    clusters: [planeCluster(plane.port)],
   },
 });
 

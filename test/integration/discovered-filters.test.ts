@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import { ADMIN_ONLY, address, planeCluster } from './support/bootstraps.js';
 import {
   CLUSTER,
   ControlPlane,
@@ -23,7 +23,6 @@ import { stat } from './support/stats.js';
 const ANY = 'type.googleapis.com/';
 const HTTP = 'envoy.extensions.filters.http';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const ADS = { ads: {}, resource_api_version: 'V3' };
 const ROUTER = { name: 'router', typed_config: { '@type': `${ANY}${HTTP}.router.v3.Router` } };
 
@@ -56,21 +55,7 @@ function bootstrap(plane: ControlPlane, manager: Message, isDelta: boolean): obj
           ],
         },
       ],
-      clusters: [
-        {
-          name: 'plane',
-          load_assignment: {
-            cluster_name: 'plane',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
-          },
-          typed_extension_protocol_options: {
-            [HTTP_OPTIONS]: {
-              '@type': ANY + HTTP_OPTIONS,
-              explicit_http_config: { http2_protocol_options: {} },
-            },
-          },
-        },
-      ],
+      clusters: [planeCluster(plane.port)],
     },
   };
 }

@@ -11,11 +11,10 @@ import {
   type ServerDuplexStream,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { cluster, toCluster, webBootstrap } from './support/bootstraps.js';
+import { HTTP2, cluster, toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -163,12 +162,7 @@ async function startWith(
     cluster('origin', await startOrigin(t)),
     {
       ...cluster('service', service),
-      typed_extension_protocol_options: {
-        [HTTP_OPTIONS]: {
-          '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
-          explicit_http_config: { http2_protocol_options: {} },
-        },
-      },
+      ...HTTP2,
     },
   ];
   const proxy = await startProxy(t, { ...web, ...rest });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ServerCredentials } from '@grpc/grpc-js';
-import { address, says, webBootstrap } from './support/bootstraps.js';
+import { HTTP2, address, says, webBootstrap } from './support/bootstraps.js';
 import {
   AUTHORITY,
   CLIENT_CERTIFICATE,
@@ -16,7 +16,6 @@ import { until } from './support/waits.js';
 import { stat } from './support/stats.js';
 
 const TYPE = 'type.googleapis.com/envoy';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** A cluster "metrics" that speaks HTTP/2. */
 function metricsCluster(ports: readonly number[], fields: object = {}): object {
@@ -24,12 +23,7 @@ function metricsCluster(ports: readonly number[], fields: object = {}): object {
   return {
     name: 'metrics',
     type: 'STATIC',
-    typed_extension_protocol_options: {
-      [HTTP_OPTIONS]: {
-        '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
-        explicit_http_config: { http2_protocol_options: {} },
-      },
-    },
+    ...HTTP2,
     load_assignment: { cluster_name: 'metrics', endpoints: [{ lb_endpoints }] },
     ...fields,
   };

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { WireWriter } from '../../src/base/wire.js';
-import { cluster, toCluster, webBootstrap } from './support/bootstraps.js';
+import { HTTP2, cluster, toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
 import { until } from './support/waits.js';
 
@@ -16,7 +16,6 @@ const HEALTH = '/envoy.service.health.v3.HealthDiscoveryService/StreamHealthChec
 const ORCA = '/xds.service.orca.v3.OpenRcaService/StreamCoreMetrics';
 const WEIGHTED =
   'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const SERVICE = {
   api_type: 'GRPC',
   transport_api_version: 'V3',
@@ -65,16 +64,8 @@ function bootstrapOf(
   shopFields: object = {},
 ): object {
   const web = webBootstrap([toCluster('/', 'shop')]) as { readonly static_resources: object };
-  const http2 = {
-    typed_extension_protocol_options: {
-      [HTTP_OPTIONS]: {
-        '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
-        explicit_http_config: { http2_protocol_options: {} },
-      },
-    },
-  };
   const shop = { ...cluster('shop', origin), ...shopFields };
-  const clusters = [shop, { ...cluster('service', port), ...http2 }];
+  const clusters = [shop, { ...cluster('service', port), ...HTTP2 }];
   return {
     ...web,
     static_resources: { ...web.static_resources, clusters },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { address } from './support/bootstraps.js';
+import { HTTP2, address } from './support/bootstraps.js';
 import {
   CLUSTER,
   ControlPlane,
@@ -22,7 +22,6 @@ import {
   PATIENT_ADS,
   SENT_ADS,
   ROUTER,
-  HTTP2,
   typed,
   hostsOf,
   startOrigin,

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServerCredentials } from '@grpc/grpc-js';
-import { address } from './support/bootstraps.js';
+import { HTTP2, address } from './support/bootstraps.js';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
 import {
   CLUSTER,
@@ -21,7 +21,6 @@ import {
   ADS,
   PATIENT_ADS,
   ROUTER,
-  HTTP2,
   typed,
   hostsOf,
   startOrigin,

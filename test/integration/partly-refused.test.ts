@@ -2,7 +2,7 @@
 // server passes these stories, too (FAIRLEAD_TEST_COMMAND).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import { ADMIN_ONLY, address, planeCluster } from './support/bootstraps.js';
 import { SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
 import {
   CLUSTER,
@@ -20,7 +20,6 @@ import { statText, untilStat } from './support/stats.js';
 const ANY = 'type.googleapis.com/';
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const TLS = 'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
 const ADS: Message = { ads: {}, resource_api_version: 'V3' };
 
@@ -37,21 +36,7 @@ const bootstrap = (isDelta: boolean, plane: ControlPlane): Message => ({
     lds_config: ADS,
   },
   static_resources: {
-    clusters: [
-      {
-        name: 'plane',
-        load_assignment: {
-          cluster_name: 'plane',
-          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
-        },
-        typed_extension_protocol_options: {
-          [HTTP_OPTIONS]: {
-            '@type': ANY + HTTP_OPTIONS,
-            explicit_http_config: { http2_protocol_options: {} },
-          },
-        },
-      },
-    ],
+    clusters: [planeCluster(plane.port)],
   },
 });
 

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import { ADMIN_ONLY, planeCluster } from './support/bootstraps.js';
 import {
   CLUSTER,
   ControlPlane,
@@ -26,7 +26,7 @@ import {
   type Request,
 } from './support/control-plane.js';
 import { discoveredState } from './support/discovered-state.js';
-import { ANY, Dice, NAMED, Resources } from './support/random-resources.js';
+import { Dice, NAMED, Resources } from './support/random-resources.js';
 import { randomFrom } from './support/random.js';
 import { startProxy, type StartedProxy } from './support/start-proxy.js';
 import { wrongOf } from './support/wrong-resources.js';
@@ -34,7 +34,6 @@ import { wrongOf } from './support/wrong-resources.js';
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 1);
 const UPDATES = Number(process.env.FAIRLEAD_UPDATES ?? 30);
 const IS_OWN = process.env.FAIRLEAD_TEST_COMMAND === undefined;
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 type Way = 'ads' | 'delta-ads' | 'xds' | 'delta';
 
@@ -61,21 +60,7 @@ const bootstrap = (way: Way, plane: ControlPlane): object => ({
     layers: [{ name: 'far', rtds_layer: { name: 'layer', rtds_config: source(way) } }],
   },
   static_resources: {
-    clusters: [
-      {
-        name: 'plane',
-        load_assignment: {
-          cluster_name: 'plane',
-          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
-        },
-        typed_extension_protocol_options: {
-          [HTTP_OPTIONS]: {
-            '@type': ANY + HTTP_OPTIONS,
-            explicit_http_config: { http2_protocol_options: {} },
-          },
-        },
-      },
-    ],
+    clusters: [planeCluster(plane.port)],
   },
 });
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { ADMIN_ONLY, address, cluster, webListener } from '../support/bootstraps.js';
+import { ADMIN_ONLY, address, planeCluster, webListener } from '../support/bootstraps.js';
 import { SERVER_CERTIFICATE, SERVER_KEY } from '../support/certificates.js';
 import {
   CLUSTER,
@@ -22,7 +22,6 @@ import { until } from '../support/waits.js';
 import { Epochs, readStats, type RunningEpoch } from './epochs.js';
 import { connectionLoad, keepAliveLoad } from './load.js';
 
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const TLS = 'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
 const ANY = 'type.googleapis.com/';
 const ADS = { ads: {}, resource_api_version: 'V3' };
@@ -36,21 +35,12 @@ function bootstrap(plane: ControlPlane, isDelta: boolean): object {
     transport_api_version: 'V3',
     grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
   };
-  const http2 = {
-    '@type': ANY + HTTP_OPTIONS,
-    explicit_http_config: { http2_protocol_options: {} },
-  };
   return {
     ...ADMIN_ONLY,
     node: { id: 'one', cluster: 'many' },
     dynamic_resources: { ads_config: ads, cds_config: ADS, lds_config: ADS },
     static_resources: {
-      clusters: [
-        {
-          ...cluster('plane', plane.port),
-          typed_extension_protocol_options: { [HTTP_OPTIONS]: http2 },
-        },
-      ],
+      clusters: [planeCluster(plane.port)],
     },
   };
 }

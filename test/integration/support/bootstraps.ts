@@ -66,6 +66,23 @@ export function cluster(name: string, port: number): Message {
   return { name, type: 'STATIC', load_assignment: { cluster_name: name, endpoints } };
 }
 
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+/** Of a cluster whose hosts speak HTTP/2 alone. */
+export const HTTP2: Message = {
+  typed_extension_protocol_options: {
+    [HTTP_OPTIONS]: {
+      '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
+      explicit_http_config: { http2_protocol_options: {} },
+    },
+  },
+};
+
+/** The cluster "plane", whose host is a control plane. */
+export function planeCluster(port: number): Message {
+  return { ...cluster('plane', port), ...HTTP2 };
+}
+
 /** A route to a cluster, without a time limit. */
 export function toCluster(prefix: string, cluster: string): Message {
   return { match: { prefix }, route: { cluster, timeout: '0s' } };

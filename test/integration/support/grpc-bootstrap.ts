@@ -1,7 +1,6 @@
 // A listener and a host that speak HTTP/2 alone, as gRPC does.
-import { cluster, toCluster, webBootstrap } from './bootstraps.js';
+import { HTTP2, cluster, toCluster, webBootstrap } from './bootstraps.js';
 
-const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const TLS_CONTEXT =
   'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
 
@@ -29,17 +28,7 @@ export function grpcBootstrap(server: number, tls?: Certificate): object {
   const chain = web.static_resources.listeners[0]?.filter_chains[0];
   Object.assign(chain?.filters[0]?.typed_config ?? {}, { codec_type: 'HTTP2' });
   if (chain && tls) chain.transport_socket = tlsSocket(tls);
-  web.static_resources.clusters = [
-    {
-      ...cluster('server', server),
-      typed_extension_protocol_options: {
-        [HTTP_OPTIONS]: {
-          '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
-          explicit_http_config: { http2_protocol_options: {} },
-        },
-      },
-    },
-  ];
+  web.static_resources.clusters = [{ ...cluster('server', server), ...HTTP2 }];
   return web;
 }
 

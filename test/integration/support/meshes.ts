@@ -22,14 +22,6 @@ export const ROUTER = {
   name: 'envoy.filters.http.router',
   typed_config: { '@type': `${HTTP}.router.v3.Router` },
 };
-export const HTTP2 = {
-  typed_extension_protocol_options: {
-    [HTTP_OPTIONS]: {
-      '@type': ANY + HTTP_OPTIONS,
-      explicit_http_config: { http2_protocol_options: {} },
-    },
-  },
-};
 
 export const typed = (name: string, type: string, fields: Message = {}): Message => ({
   name,
