@@ -11,9 +11,7 @@ and all that was counted, as those of transpose.py. `about` says what was change
 Runs under the oracle's own Python (`install --python`).
 """
 
-import argparse
 import copy
-import pathlib
 import random
 import sys
 
@@ -27,7 +25,6 @@ SEEN_BY_CHANCE = [
     [r"(?m)^(\s+body ).{100,}$", r"\1LONG"],
     [r"(?m)^(\s+content-length: )\d{3,}$", r"\1LONG"],
 ]
-HERE = pathlib.Path(__file__).parent
 
 
 class AskedMutator:
@@ -165,24 +162,13 @@ def tell_seen(case):
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("oracle", type=pathlib.Path)
-    parser.add_argument("into", type=pathlib.Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100)
+    parser = served_mutants.parser_of(__doc__.splitlines()[0])
     parser.add_argument("--what", choices=["traffic", "admin"], default="traffic")
-    parser.add_argument("--case", action="append", default=[])
     return parser.parse_args()
 
 
 def main(told, load_cases):
-    folders = [told.oracle / "cases", HERE / "cases"]
-    cases = [
-        case
-        for folder in folders
-        for case in load_cases(folder, told.case)
-        if transpose.transposable(case) and served_mutants.is_quick(case)
-    ]
+    cases = served_mutants.quick_cases(told, load_cases)
     number = attempt = 0
     while number < told.count and attempt < told.count * 10:
         attempt += 1

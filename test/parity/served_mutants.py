@@ -68,26 +68,31 @@ def is_quick(case):
     return case.start is True and sum(naps) <= MOST_SECONDS_ASLEEP
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("oracle", type=pathlib.Path)
-    parser.add_argument("into", type=pathlib.Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--case", action="append", default=[])
-    return parser.parse_args()
-
-
-def main(told, load_cases, render, make_certs):
-    real = subprocess.check_output([told.oracle / "install"], text=True).strip()
-    schema = mutants.Schema(mutants.SCHEMA)
+def quick_cases(told, load_cases):
+    """Those that are asked for, of the oracle and our own."""
     folders = [told.oracle / "cases", mutants.HERE / "cases"]
-    cases = [
+    return [
         case
         for folder in folders
         for case in load_cases(folder, told.case)
         if transpose.transposable(case) and is_quick(case)
     ]
+
+
+def parser_of(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("oracle", type=pathlib.Path)
+    parser.add_argument("into", type=pathlib.Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--case", action="append", default=[])
+    return parser
+
+
+def main(told, load_cases, render, make_certs):
+    real = subprocess.check_output([told.oracle / "install"], text=True).strip()
+    schema = mutants.Schema(mutants.SCHEMA)
+    cases = quick_cases(told, load_cases)
     donors = {}
     for case in cases:
         for _, message, kind in mutants.messages_of(schema, case.bootstrap, mutants.BOOTSTRAP):
@@ -117,7 +122,7 @@ def main(told, load_cases, render, make_certs):
 
 
 if __name__ == "__main__":
-    told = options()
+    told = parser_of(__doc__.splitlines()[0]).parse_args()
     sys.path.insert(0, str(told.oracle))
     from kit.cases import load_cases, render
     from kit.certs import make_certs
